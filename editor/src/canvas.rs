@@ -278,6 +278,9 @@ impl Canvas {
         if model.settings.problems {
             board.problems(&model.findings.1);
         }
+        if let Some(paths) = &model.experiment.paths {
+            board.drive_paths(paths);
+        }
         self.marks(board, model);
         if let Some((kind, top)) = self.painter.heat() {
             board.heat_legend(&kind.legend(top));

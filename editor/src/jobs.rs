@@ -52,17 +52,17 @@ pub(crate) struct Job {
 }
 
 /// What a job may look at and set while it runs.
-struct Progress {
+pub(crate) struct Progress {
     share: Arc<AtomicU32>,
     cancelled: Arc<AtomicBool>,
 }
 
 impl Progress {
-    fn set(&self, share: f32) {
+    pub(crate) fn set(&self, share: f32) {
         self.share.store(share.to_bits(), Ordering::Relaxed);
     }
 
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 }
@@ -106,6 +106,15 @@ impl Job {
         work: impl FnOnce() -> Outcome + Send + 'static,
     ) -> Self {
         Self::start(label, false, wake, move |_| Some(work()))
+    }
+
+    /// Any work that is long: with a bar, and a button that gives it up.
+    pub(crate) fn long(
+        label: String,
+        wake: impl Fn() + Send + 'static,
+        work: impl FnOnce(&Progress) -> Option<Outcome> + Send + 'static,
+    ) -> Self {
+        Self::start(label, true, wake, work)
     }
 
     /// Opens a scenario file.

@@ -502,6 +502,22 @@ fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     assert_eq!(open[0].against(&open[1]), Ok(expected));
     let text = format!("difference {:.4} of 6 pairs", expected.mean);
     bench.harness.get_by_label_contains(&text);
+    // Their ways are those of the drives, on one map; the document waits meanwhile.
+    let before = bench.scenario().clone();
+    bench.press("Show the runs of fuzzy");
+    let model = &bench.editor().model().experiment;
+    let paths = model.paths.clone().unwrap();
+    let completed = paths.iter().filter(|path| path.is_complete).count();
+    assert_eq!((paths.len(), completed), (6, open[0].summary.completed));
+    let name = &model.shown.as_ref().unwrap().name;
+    assert!(
+        name.starts_with("6 runs of fuzzy") && !name.contains("not as"),
+        "{name}"
+    );
+    assert_ne!(bench.scenario(), &before);
+    bench.press("Back to it");
+    assert_eq!(bench.scenario(), &before);
+    assert!(bench.editor().model().experiment.paths.is_none());
     // Rows that somebody has changed are refused, and so is what is no result.
     let path = bench.folder.path().join("fuzzy.json");
     let text = std::fs::read_to_string(&path).unwrap();

@@ -375,6 +375,9 @@ fn experiment() {
     common::open_results(&mut bench);
     bench.press("Compare");
     hold(&mut bench, "experiment_compare");
+    bench.press("Show the runs of fuzzy");
+    hold(&mut bench, "experiment_runs");
+    bench.press("Back to it");
     bench.press("Individuals");
     bench.press("Show the best");
     bench.ask(Action::ShowPanel("Controller"));

@@ -11,6 +11,7 @@ use crate::worker::Worker;
 use roadwright_agent::Registry;
 use roadwright_scenario::{Edit, Scenario, file};
 use roadwright_training::Course;
+use roadwright_training::experiment::RunPaths;
 use roadwright_training::genetic::experiment::{self, NameOr};
 use roadwright_training::genetic::{Experiment, parameters, patterns_of, put_preset, stack_of};
 use std::path::{Path, PathBuf};
@@ -24,6 +25,8 @@ pub(crate) enum Arrived {
     Saved(PathBuf, Box<Experiment>, Result<(), String>),
     /// Results were read.
     Results(Result<Box<OpenResults>, String>),
+    /// The runs of results were driven again.
+    Runs(Shown, Result<Box<RunPaths>, String>),
     /// The world of an individual was made.
     World(Shown, Result<Box<Scenario>, String>),
 }
@@ -146,6 +149,7 @@ impl Editor {
                 name,
             } => self.ask_for_world(genes, course, name),
             ExperimentAction::Back => self.go_back(),
+            ExperimentAction::ShowRuns(place) => self.ask_for_runs(place),
             ExperimentAction::CloseResults(place) => {
                 let results = &mut self.model.experiment.results;
                 if place < results.len() {
@@ -437,6 +441,7 @@ impl Editor {
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
                 }
             }
+            Arrived::Runs(shown, Ok(driven)) => self.show_runs(shown, *driven),
             Arrived::World(shown, Ok(scenario)) => self.show_world(shown, *scenario),
             Arrived::Results(Ok(opened)) => {
                 let results = &mut self.model.experiment.results;
@@ -447,6 +452,7 @@ impl Editor {
             }
             Arrived::Opened(_, Err(error))
             | Arrived::Results(Err(error))
+            | Arrived::Runs(_, Err(error))
             | Arrived::Saved(_, _, Err(error))
             | Arrived::World(_, Err(error)) => self.say(Tone::Failed, &error),
         }

@@ -27,6 +27,7 @@ pub use showing::Shown;
 pub use trainer::Trainer;
 
 use roadwright_scenario::Scenario;
+use roadwright_training::experiment::DrivePath;
 use roadwright_training::genetic::{Chromosome, Experiment};
 use std::sync::Arc;
 
@@ -47,6 +48,8 @@ pub struct ExperimentModel {
     pub shown: Option<Shown>,
     /// The scenario of the document that waits meanwhile.
     pub waiting: Option<Arc<Scenario>>,
+    /// The ways of the runs of results that are shown.
+    pub paths: Option<Arc<Vec<DrivePath>>>,
 }
 
 /// What can be asked for about experiments.
@@ -85,6 +88,8 @@ pub enum ExperimentAction {
     },
     /// The document is shown again.
     Back,
+    /// The ways of the runs of results are shown on the map, by their place in the list.
+    ShowRuns(usize),
     /// Results are put away, by their place in the list.
     CloseResults(usize),
     /// A path is asked for.

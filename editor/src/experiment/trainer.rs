@@ -16,6 +16,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
+/// Threads of the machine but one, which is the window's.
+pub(super) fn spare_threads() -> usize {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    threads.saturating_sub(1).max(1)
+}
+
 /// Who is among the finalists at most: the last ten leaders and who began.
 const MOST_FINALISTS: usize = 11;
 
@@ -168,8 +174,7 @@ impl Thread {
     fn run(&mut self, scenario: Option<Scenario>, registry: &Registry) {
         self.show(Phase::Preparing);
         let problem = Problem::new(&self.experiment, scenario, registry);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        let workers = Workers::new(threads.saturating_sub(1).max(1));
+        let workers = Workers::new(spare_threads());
         let (problem, workers) = match (problem, workers) {
             (Ok(problem), Ok(workers)) => (Arc::new(problem), workers),
             (Err(error), _) => return self.show(Phase::Failed(error.to_string())),

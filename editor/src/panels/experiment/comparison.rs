@@ -61,6 +61,13 @@ fn boxes(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], actions: &mut 
     for (place, (open, five)) in results.iter().zip(&numbers).enumerate() {
         ui.horizontal_wrapped(|ui| {
             ui.colored_label(theme.plot(place), open.name());
+            let show = ui.add(Button::new("Show the runs").small());
+            let hint = "Drive them once more, and see their ways on the course of the first.";
+            let show = show.on_hover_text(hint);
+            named(&show, &format!("Show the runs of {}", open.name()));
+            if show.clicked() {
+                actions.push(Action::Experiment(ExperimentAction::ShowRuns(place)));
+            }
             let close = ui.add(Button::new("Put away").small());
             named(&close, &format!("Put {} away", open.name()));
             if close.clicked() {

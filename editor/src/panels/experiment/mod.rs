@@ -169,6 +169,10 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         let color = model.theme().tone(Tone::Accent);
         let text = format!("You see {} on course {}.", shown.name, shown.course);
         ui.colored_label(color, text);
+        if model.experiment.paths.is_some() {
+            let color = model.theme().tone(Tone::Danger);
+            ui.colored_label(color, "Red: not completed.");
+        }
         ui.label(format!("{} waits.", shown.origin));
         if ui.button("Back to it").clicked() {
             actions.push(Action::Experiment(ExperimentAction::Back));
