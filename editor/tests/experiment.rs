@@ -102,7 +102,7 @@ fn an_experiment_trains_in_the_window_as_it_does_anywhere() {
 
 #[test]
 fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
-    let text = SMALL.replace("\"generations\": 3", "\"generations\": 12");
+    let text = SMALL.replace("\"generations\": 3", "\"generations\": 40");
     let (mut bench, _) = opened(&text);
     bench.press("Train");
     wait_until(&mut bench, "a generation", |picture| {
@@ -117,7 +117,7 @@ fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
     std::thread::sleep(Duration::from_millis(500));
     bench.settle();
     assert_eq!((done(&bench), picture(&bench).generations.len()), before);
-    assert!(before.1 < 12, "it was over before it was paused");
+    assert!(before.1 < 40, "it was over before it was paused");
     bench.press("Stop");
     wait_until(&mut bench, "stopped", |picture| {
         picture.phase == Phase::Stopped
@@ -223,10 +223,17 @@ fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
             "{key}"
         );
     }
-    // The control: without a mistake it can be trained.
-    let experiment = Experiment::from_text(SMALL).unwrap();
-    ask(&mut bench, ExperimentAction::Set(Box::new(experiment)));
+    // The control: without a mistake it can be trained. That two drives tell little is said.
+    let mut experiment = Experiment::from_text(SMALL).unwrap();
+    ask(
+        &mut bench,
+        ExperimentAction::Set(Box::new(experiment.clone())),
+    );
     assert_eq!(fault(&bench), None);
+    bench.harness.get_by_label_contains("by luck");
+    experiment.runs = 30;
+    ask(&mut bench, ExperimentAction::Set(Box::new(experiment)));
+    assert!(bench.harness.query_by_label_contains("by luck").is_none());
 }
 
 #[test]
@@ -433,13 +440,16 @@ fn an_individual_is_struck_out_by_hand_and_the_result_says_so() {
 
 #[test]
 fn whoever_is_struck_out_while_others_train_is_not_bred_from_and_the_record_holds() {
-    let text = SMALL.replace("\"generations\": 3", "\"generations\": 12");
+    let text = SMALL.replace("\"generations\": 3", "\"generations\": 40");
     let (mut bench, _) = opened(&text);
     bench.press("Train");
     wait_until(&mut bench, "a generation", |picture| {
         !picture.generations.is_empty()
     });
     bench.press("Pause");
+    // The runs under way end; no other begins.
+    std::thread::sleep(Duration::from_millis(500));
+    bench.settle();
     let before = picture(&bench).generations.len();
     let best = picture(&bench).best().unwrap().clone();
     ask(&mut bench, ExperimentAction::StrikeOut(best.birth));
@@ -450,7 +460,7 @@ fn whoever_is_struck_out_while_others_train_is_not_bred_from_and_the_record_hold
     bench.press("Go on");
     wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
     let picture = picture(&bench);
-    assert_eq!((picture.struck_out, picture.generations.len()), (1, 12));
+    assert_eq!((picture.struck_out, picture.generations.len()), (1, 40));
     let experiment = Experiment::from_text(&text).unwrap();
     let problem = Problem::new(&experiment, None, &builtin_modules()).unwrap();
     let record = picture.record.as_ref().unwrap();

@@ -4,6 +4,7 @@ use super::super::widgets::{Number, choice, heading};
 use super::{ExperimentPanel, Part, beside, button, fault, genes};
 use crate::experiment::{Draft, ExperimentAction, ExperimentFile};
 use crate::model::{Action, Model};
+use crate::tools::Tone;
 use egui::{Button, CollapsingHeader, DragValue, Grid, Role, Ui, WidgetInfo};
 use roadwright_agent::{Controller, Fitness};
 use roadwright_scenario::{DynamicsLevel, Scenario};
@@ -159,6 +160,10 @@ fn train(
                     "{count} genes, {} children a generation, {drives} drives each.",
                     of.operators.n
                 ));
+                // As `roadwright check` says.
+                for (_, why) in of.warnings() {
+                    ui.colored_label(model.theme().tone(Tone::Warning), why);
+                }
             }
         },
     }

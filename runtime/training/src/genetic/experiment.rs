@@ -19,6 +19,9 @@ pub const FORMAT: &str = "roadwright-experiment";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
+/// Fewer drives or test courses than this tell little ([Gerdelan 2011], table 10.4).
+const FEW: usize = 30;
+
 /// Largest experiment file that is read, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 
@@ -322,6 +325,25 @@ impl Experiment {
         }
         let message = self.seeds.fault()?;
         Some(("seeds", message))
+    }
+
+    /// What is allowed, but tells little: a code and why.
+    pub fn warnings(&self) -> Vec<(&'static str, String)> {
+        let mut found = Vec::new();
+        let runs = self.growth.map_or(self.runs, |growth| growth.most);
+        if runs < FEW {
+            let why =
+                format!("runs: {runs} drives judge an individual by luck: {FEW} are the guideline");
+            found.push(("few-runs", why));
+        }
+        let [first, last] = self.seeds.test;
+        let tests = u128::from(last.saturating_sub(first)) + 1;
+        if tests < FEW as u128 {
+            let why =
+                format!("seeds.test: {tests} courses give a wide interval: take {FEW} or more");
+            found.push(("few-tests", why));
+        }
+        found
     }
 
     /// How breeding is done.

@@ -66,7 +66,7 @@ pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
 }
 
 /// Least value, quartiles and greatest value: what a box plot shows. Quartiles between two values are
-/// interpolated, as numpy's are by default; `None` without any value.
+/// interpolated in a straight line; `None` without any value.
 pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -104,8 +104,8 @@ mod tests {
     }
 
     #[test]
-    fn quartiles_are_those_of_numpy() {
-        // numpy 2.4: percentile([1, 2, 4, 8, 16, 32], [0, 25, 50, 75, 100]).
+    fn quartiles_between_two_values_are_interpolated() {
+        // By hand: a quarter of five steps is 1.25, a quarter of the way from 2 to 4.
         let values = [32.0, 2.0, 4.0, 16.0, 8.0, 1.0];
         assert_eq!(five_numbers(&values), Some([1.0, 2.5, 6.0, 14.0, 32.0]));
         assert_eq!(five_numbers(&[7.0]), Some([7.0; 5]));
