@@ -174,6 +174,15 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert!(!draft(&bench).genes.is_empty() && fault(&bench).is_none());
     bench.press("All of fuzzy_driver rules");
     assert_eq!(draft(&bench).genes, ["fuzzy_driver.*"]);
+    // Two ticks one after the other, faster than a course is made.
+    for name in ["All of fuzzy_driver rules", "All of fuzzy_driver"] {
+        bench.harness.get_by_label(name).click();
+        bench.harness.step();
+        bench.harness.step();
+    }
+    assert!(draft(&bench).genes.is_empty());
+    bench.settle();
+    bench.press("All of fuzzy_driver rules");
     // Beside the scenario, in a folder of its own: the scenario is named from there on.
     let scenario = bench.folder.path().join("field.scenario.json");
     bench.ask(Action::Path(scenario.clone(), Purpose::Save, None));

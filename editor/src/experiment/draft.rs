@@ -100,15 +100,43 @@ pub struct Fault {
     pub message: String,
 }
 
+/// The parameters of the stack of an experiment, and which of them are genes.
+#[derive(Debug, Clone, Default)]
+pub struct Ticks {
+    /// All of them.
+    pub all: Vec<Gene>,
+    /// Names of those that are genes.
+    pub chosen: BTreeSet<String>,
+}
+
+impl Ticks {
+    /// Those of an experiment; none if its stack is not there.
+    pub(super) fn of(
+        experiment: &Experiment,
+        scenario: Option<&Scenario>,
+        registry: &Registry,
+    ) -> Self {
+        let Ok(stack) = stack_of(experiment, scenario, registry) else {
+            return Self::default();
+        };
+        // One by one: a pattern that chooses nothing must not hide what the others do.
+        let chosen = experiment.genes.iter().flat_map(|pattern| {
+            let chosen = Genome::choose(std::slice::from_ref(pattern), &stack, registry);
+            let chosen = chosen.iter().flat_map(Genome::genes);
+            chosen.map(Gene::name).collect::<Vec<_>>()
+        });
+        Self {
+            chosen: chosen.collect(),
+            all: parameters(&stack, registry),
+        }
+    }
+}
+
 /// What a look at a draft has found.
 #[derive(Debug, Clone, Default)]
 pub struct Checked {
     /// The revisions of the draft and of the document that were looked at.
     pub of: (u64, u64),
-    /// All parameters of its stack.
-    pub all: Vec<Gene>,
-    /// Names of those that are genes.
-    pub chosen: BTreeSet<String>,
     /// Drives of a run.
     pub drives: usize,
     /// What is in the way of training, if anything is.
@@ -123,7 +151,7 @@ pub(super) struct Question {
     pub(super) registry: Registry,
 }
 
-/// Looks at a draft: its genes, and whether it can be trained.
+/// Looks whether a draft can be trained.
 pub(super) fn check(question: Question) -> Checked {
     let Question {
         of,
@@ -136,16 +164,6 @@ pub(super) fn check(question: Question) -> Checked {
         ..Checked::default()
     };
     let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
-    let stack = stack_of(&experiment, scenario.as_ref(), &registry);
-    if let Ok(stack) = &stack {
-        checked.all = parameters(stack, &registry);
-        // One by one: a pattern that chooses nothing must not hide what the others do.
-        for pattern in &experiment.genes {
-            let chosen = Genome::choose(std::slice::from_ref(pattern), stack, &registry);
-            let chosen = chosen.iter().flat_map(Genome::genes).map(Gene::name);
-            checked.chosen.extend(chosen);
-        }
-    }
     checked.fault = match experiment.fault() {
         Some((key, message)) => Some(Fault { key, message }),
         None => match Problem::new(&experiment, scenario, &registry) {

@@ -1,7 +1,7 @@
 //! What panels ask for about experiments is done here.
 
 use super::comparison::OpenResults;
-use super::draft::{Checked, Draft, ENDING, Question, check};
+use super::draft::{Checked, Draft, ENDING, Question, Ticks, check};
 use super::showing::{Shown, Waiting};
 use super::{ExperimentAction, ExperimentFile, Phase, Trainer};
 use crate::app::Editor;
@@ -43,6 +43,8 @@ pub(crate) struct Laboratory {
     checker: Worker<Question, Checked>,
     /// What was asked last: revisions of draft and document.
     asked: (u64, u64),
+    /// Of which the ticks are.
+    ticked: (u64, u64),
     is_checking: bool,
     /// Revisions of drafts so far.
     revisions: u64,
@@ -57,6 +59,7 @@ impl Laboratory {
             trainer: None,
             checker: Worker::new(check, wake),
             asked: (0, 0),
+            ticked: (0, 0),
             is_checking: false,
             revisions: 0,
             waiting: None,
@@ -320,9 +323,14 @@ impl Editor {
             None => (new_name(scenario), problem.stack(genes)),
         };
         let label = format!("Put champion into {name}");
-        self.apply(&label, Edit::Stack(name.clone(), Some(Box::new(applied))));
-        let text = format!("The champion's values are in stack {name}.");
-        self.say(Tone::Done, &text);
+        let edit = Edit::Stack(name.clone(), Some(Box::new(applied)));
+        match self.model.document.apply(&label, edit) {
+            Ok(()) => {
+                let text = format!("The champion's values are in stack {name}.");
+                self.say(Tone::Done, &text);
+            }
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
     }
 
     /// Takes in what was found out about the draft and how the training goes, and asks about the newest.
@@ -361,6 +369,15 @@ impl Editor {
             0
         };
         let of = (draft.revision, edits);
+        // At once, and not by the worker: whoever ticks several genes does not wait between them.
+        if self.laboratory.ticked != of {
+            let (experiment, scenario) = draft.whole(document, None);
+            let registry = &self.model.modules.registry;
+            let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
+            self.laboratory.ticked = of;
+            self.model.experiment.ticks = ticks;
+            return self.check_draft();
+        }
         if self.laboratory.is_checking || self.laboratory.asked == of {
             return;
         }

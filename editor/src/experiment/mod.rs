@@ -19,7 +19,7 @@ mod showing;
 mod trainer;
 
 pub use comparison::OpenResults;
-pub use draft::{Checked, Draft, Fault};
+pub use draft::{Checked, Draft, Fault, Ticks};
 pub use gate::Progress;
 pub(crate) use laboratory::{Arrived, Laboratory, is_experiment};
 pub use picture::{Fate, GenerationRow, IndividualRow, Phase, TrainingPicture};
@@ -36,6 +36,8 @@ use std::sync::Arc;
 pub struct ExperimentModel {
     /// The experiment that is set up; none yet at first.
     pub draft: Option<Draft>,
+    /// The parameters of its stack.
+    pub ticks: Ticks,
     /// What the last look at it has found.
     pub checked: Option<Arc<Checked>>,
     /// The training, if one was begun.

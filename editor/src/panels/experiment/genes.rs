@@ -16,28 +16,26 @@ pub(super) fn ui(
     state: &mut ExperimentPanel,
     experiment: &mut Experiment,
 ) {
-    let Some(checked) = &model.experiment.checked else {
-        return;
-    };
-    let mut chosen = checked.chosen.clone();
+    let ticks = &model.experiment.ticks;
+    let mut chosen = ticks.chosen.clone();
     heading(
         ui,
-        &format!("Genes: {} of {}", chosen.len(), checked.all.len()),
+        &format!("Genes: {} of {}", chosen.len(), ticks.all.len()),
     );
     let filter = egui::TextEdit::singleline(&mut state.filter)
         .hint_text("part of a name")
         .desired_width(f32::INFINITY);
     let filter = ui.add(filter);
     filter.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Filter genes"));
-    for (name, genes) in groups(&checked.all) {
+    for (name, genes) in groups(&ticks.all) {
         let fits = |gene: &&Gene| gene.name().contains(state.filter.trim());
         let genes: Vec<&Gene> = genes.into_iter().filter(fits).collect();
         if !genes.is_empty() {
             group(ui, &name, &genes, &mut chosen);
         }
     }
-    if chosen != checked.chosen {
-        experiment.genes = patterns_of(&checked.all, |gene| chosen.contains(&gene.name()));
+    if chosen != ticks.chosen {
+        experiment.genes = patterns_of(&ticks.all, |gene| chosen.contains(&gene.name()));
     }
 }
 

@@ -155,7 +155,7 @@ fn train(
             None => {
                 let of = &draft.experiment;
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
-                let count = checked.chosen.len();
+                let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(
                     "{count} genes, {} children a generation, {drives} drives each.",
                     of.operators.n
