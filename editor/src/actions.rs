@@ -56,6 +56,7 @@ impl Editor {
             Action::BackToPresent => self.live().back_to_present(),
             Action::Drive(controls) => self.move_controls(controls),
             Action::Module(action) => self.module(action),
+            Action::Experiment(action) => self.experiment(action),
             Action::View(action) => self.view_action(action),
             Action::Jump(low, high) => self.jump(low, high),
             Action::Tool(kind) => self.choose(kind),
@@ -136,6 +137,7 @@ impl Editor {
             Command::Tool(kind) => self.choose(kind),
             Command::Palette => self.model.dialog = Dialog::palette(),
             Command::Keys => self.model.dialog = Dialog::keys(),
+            Command::Experiment => self.view.panels.bring_to_front("Experiment"),
             Command::Results => self.view.panels.bring_to_front("Results"),
             Command::ResetPanels => self.view.panels.reset(),
         }

@@ -6,6 +6,7 @@ use crate::damaged::Damaged;
 use crate::derived::Derivation;
 use crate::document::Document;
 use crate::document_flow::DocumentFlow;
+use crate::experiment::{ExperimentModel, Laboratory};
 use crate::extensions::{Extensions, Folders, Modules};
 use crate::map::MapPainter;
 use crate::model::{Action, Dialog, Model, Tone};
@@ -84,6 +85,7 @@ pub struct Editor {
     pub(crate) flow: DocumentFlow,
     pub(crate) derived: Derivation,
     pub(crate) playing: Playing,
+    pub(crate) laboratory: Laboratory,
     pub(crate) extensions: Extensions,
     pub(crate) context: egui::Context,
     /// What was copied last, here or in another window.
@@ -121,7 +123,8 @@ impl Editor {
             view: ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
             actions: Vec::new(),
             flow: DocumentFlow::new(&options.autosaves),
-            derived: Derivation::new(wake),
+            derived: Derivation::new(wake.clone()),
+            laboratory: Laboratory::new(wake),
             playing: Playing::default(),
             context: context.clone(),
             clipboard: None,
@@ -159,6 +162,7 @@ impl Editor {
             && self.model.findings.0 == revision
             && !self.view.canvas.is_waiting()
             && !self.flow.is_busy()
+            && !self.laboratory.is_checking()
             && self.playing.is_settled(&self.model)
     }
 
@@ -237,11 +241,12 @@ impl Editor {
         self.derive();
         self.look_at_modules(time);
         self.look_at_live();
+        self.look_at_experiment();
         self.look_at_files(time);
         self.look_at_dropped_files();
         self.look_at_closing();
         // Jobs wake the window when they are done; their bars have to move before that.
-        if self.flow.is_busy() {
+        if self.flow.is_busy() || self.laboratory.is_training() {
             self.context.request_repaint_after(JOB_PERIOD);
         }
         self.context.request_repaint_after(FILE_PERIOD);
@@ -270,6 +275,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         follow: false,
         driving: None,
         background: None,
+        experiment: ExperimentModel::default(),
         dialog: Dialog::None,
         status: String::new(),
         pointer: None,

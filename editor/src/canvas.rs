@@ -278,6 +278,9 @@ impl Canvas {
         if model.settings.problems {
             board.problems(&model.findings.1);
         }
+        if let Some(paths) = &model.experiment.paths {
+            board.drive_paths(paths);
+        }
         self.marks(board, model);
         if let Some((kind, top)) = self.painter.heat() {
             board.heat_legend(&kind.legend(top));
@@ -285,7 +288,10 @@ impl Canvas {
         let contours = self.painter.contour_interval();
         board.scale_bar(&note(model.settings.grid, spacing, contours));
         attribution(board, model);
-        if model.document.scenario().network().road_count() == 0 && model.selection.is_empty() {
+        let is_empty = model.document.scenario().network().road_count() == 0;
+        // Many courses have no roads, and are not to be drawn on.
+        let is_own = model.experiment.shown.is_none();
+        if is_empty && is_own && model.selection.is_empty() {
             self.hint(board, model);
         }
     }

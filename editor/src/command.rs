@@ -117,6 +117,7 @@ commands! {
     Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
     Keys: "Keys", "Show all keys and change them.", "Questionmark";
     Results: "Results", "Show what comes of the run: curves over time and trips.", "";
+    Experiment: "Experiment", "Train parameters of a stack on a course, and watch who is bred.", "";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
 }
 

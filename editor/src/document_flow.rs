@@ -8,6 +8,7 @@ use crate::app::Editor;
 use crate::autosave::{Autosave, Recovery};
 use crate::background::Background;
 use crate::document::Document;
+use crate::experiment::{ExperimentFile, is_experiment};
 use crate::jobs::{Job, Outcome, scenario_path};
 use crate::model::{Dialog, Next, Purpose, Tone};
 use crate::sharing::is_bundle;
@@ -102,21 +103,30 @@ impl Editor {
         if let Some(autosave) = &mut self.flow.autosave {
             autosave.clear();
         }
-        self.model.document = document;
+        self.put_document(document);
         // A run keeps its modules when its scenario is saved elsewhere; another document does not.
         let path = self.model.document.path();
         self.extensions.follow(path, &self.model.settings);
+    }
+
+    /// Puts a document into the window. Returns the one that was there.
+    pub(crate) fn put_document(&mut self, document: Document) -> Document {
+        let before = std::mem::replace(&mut self.model.document, document);
         self.model.selection.clear();
         self.model.changed_on_disk = false;
         self.model.dialog = Dialog::None;
         self.end_run();
         self.forget_derived();
         self.view.forget(self.model.tool);
+        before
     }
 
     /// Keeps edits, and looks once a second whether another program has written the file.
     pub(crate) fn look_at_files(&mut self, time: f64) {
-        self.flow.keep(&self.model.document, time);
+        // The world of an individual is nobody's work; what waits for it was kept before.
+        if !self.is_showing() {
+            self.flow.keep(&self.model.document, time);
+        }
         if time - self.flow.disk_looked_at < DISK_PERIOD {
             return;
         }
@@ -128,10 +138,11 @@ impl Editor {
     /// Asks before the window is closed with unsaved changes.
     pub(crate) fn look_at_closing(&mut self) {
         let closing = self.context.input(|i| i.viewport().close_requested());
-        if closing && !self.flow.may_quit && self.model.document.is_dirty() {
+        let is_dirty = self.model.document.is_dirty() || self.is_waiting_dirty();
+        if closing && !self.flow.may_quit && is_dirty {
             self.context
                 .send_viewport_cmd(egui::ViewportCommand::CancelClose);
-            self.model.dialog = Dialog::Unsaved(Next::Quit);
+            self.leave(Next::Quit);
         }
     }
 
@@ -153,6 +164,7 @@ impl Editor {
             }
             Purpose::Results => format!("{title}-results"),
             Purpose::Drive => format!("{title}-drive.csv"),
+            Purpose::Experiment(file) => self.suggested_experiment(file),
             Purpose::Open | Purpose::Import | Purpose::Background => String::new(),
         }
     }
@@ -205,6 +217,9 @@ impl Editor {
         let wake = self.wake();
         match purpose {
             Purpose::Open if is_bundle(&path) => self.open_bundle(path),
+            Purpose::Open if is_experiment(&path) => {
+                self.take_experiment_path(path, ExperimentFile::Open);
+            }
             Purpose::Open => self.leave(Next::Open(path)),
             Purpose::Share => self.share(path),
             Purpose::Results => {
@@ -239,6 +254,7 @@ impl Editor {
                 self.flow.jobs.push(job);
             }
             Purpose::Background => self.flow.jobs.push(Job::background(path, wake)),
+            Purpose::Experiment(file) => self.take_experiment_path(path, file),
         }
     }
 
@@ -255,7 +271,16 @@ impl Editor {
     /// Does what unsaved changes are not in the way of any more.
     pub(crate) fn go(&mut self, next: Next) {
         self.model.dialog = Dialog::None;
+        // Whatever comes next comes in place of the document that waits: it may have to be saved first.
+        if self.is_showing() {
+            self.end_show();
+            return match next {
+                Next::Back => {}
+                next => self.leave(next),
+            };
+        }
         match next {
+            Next::Back => {}
             Next::New => {
                 self.set_document(Document::new(Scenario::new("Untitled")));
                 self.choose(ToolKind::Road);
@@ -364,6 +389,10 @@ impl Editor {
 
     /// Takes a document that was read; edits made meanwhile are asked about.
     fn take_document(&mut self, document: Document) {
+        if self.is_showing() {
+            self.flow.loaded = Some(document);
+            return self.leave(Next::Loaded);
+        }
         let state = state_of(&self.model.document);
         // Unchanged since it was asked for: unsaved changes were asked about then.
         if self.flow.load_state == Some(state) || !self.model.document.is_dirty() {
@@ -423,6 +452,7 @@ impl Editor {
             Outcome::Shared(path, Ok(())) => {
                 self.say(Tone::Done, &format!("Wrote {}.", path.display()));
             }
+            Outcome::Experiment(arrived) => self.take_arrived(arrived),
             Outcome::Bundle(path, Ok(bundle)) => self.take_bundle(path, *bundle),
             Outcome::Unpacked(Ok(scenario)) => self.open_unpacked(scenario),
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),

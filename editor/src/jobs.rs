@@ -2,6 +2,7 @@
 
 use crate::background::{self, Picked};
 use crate::damaged::Damaged;
+use crate::experiment::{Arrived, ExperimentFile};
 use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
@@ -31,6 +32,8 @@ pub(crate) enum Outcome {
     Bundle(PathBuf, Result<Box<Bundle>, String>),
     /// A bundle was unpacked; the scenario in it.
     Unpacked(Result<PathBuf, String>),
+    /// Something was done for an experiment.
+    Experiment(Arrived),
     /// A path was chosen, or not.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
 }
@@ -49,17 +52,17 @@ pub(crate) struct Job {
 }
 
 /// What a job may look at and set while it runs.
-struct Progress {
+pub(crate) struct Progress {
     share: Arc<AtomicU32>,
     cancelled: Arc<AtomicBool>,
 }
 
 impl Progress {
-    fn set(&self, share: f32) {
+    pub(crate) fn set(&self, share: f32) {
         self.share.store(share.to_bits(), Ordering::Relaxed);
     }
 
-    fn is_cancelled(&self) -> bool {
+    pub(crate) fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 }
@@ -94,6 +97,24 @@ impl Job {
             cancelled,
             outcome,
         }
+    }
+
+    /// Any work that is short.
+    pub(crate) fn beside(
+        label: String,
+        wake: impl Fn() + Send + 'static,
+        work: impl FnOnce() -> Outcome + Send + 'static,
+    ) -> Self {
+        Self::start(label, false, wake, move |_| Some(work()))
+    }
+
+    /// Any work that is long: with a bar, and a button that gives it up.
+    pub(crate) fn long(
+        label: String,
+        wake: impl Fn() + Send + 'static,
+        work: impl FnOnce(&Progress) -> Option<Outcome> + Send + 'static,
+    ) -> Self {
+        Self::start(label, true, wake, work)
     }
 
     /// Opens a scenario file.
@@ -332,6 +353,24 @@ impl Job {
                     .set_title("Import a map extract")
                     .add_filter("OpenStreetMap", &["osm", "pbf", "xml"])
                     .pick_file(),
+                Purpose::Experiment(ExperimentFile::Open) => dialog
+                    .set_title("Open an experiment")
+                    .add_filter("Roadwright experiment", &["json"])
+                    .pick_file(),
+                Purpose::Experiment(ExperimentFile::Results) => dialog
+                    .set_title("Open results")
+                    .add_filter("Results of bench run", &["json"])
+                    .pick_file(),
+                Purpose::Experiment(ExperimentFile::Save) => dialog
+                    .set_title("Save the experiment")
+                    .add_filter("Roadwright experiment", &["json"])
+                    .set_file_name(suggestion)
+                    .save_file(),
+                Purpose::Experiment(ExperimentFile::Record) => dialog
+                    .set_title("Save the record of the training")
+                    .add_filter("Roadwright training", &["json"])
+                    .set_file_name(suggestion)
+                    .save_file(),
                 Purpose::Picture => dialog
                     .set_title("Write a picture")
                     .set_file_name(suggestion)

@@ -20,6 +20,7 @@ mod derived;
 pub mod document;
 mod document_flow;
 mod edit_commands;
+pub mod experiment;
 pub mod extensions;
 mod hand;
 mod icons;

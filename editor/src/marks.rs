@@ -14,6 +14,7 @@ use roadwright_render::signal;
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::junction::Light;
 use roadwright_simulation::SignalHead;
+use roadwright_training::experiment::DrivePath;
 
 /// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
 const SIGNAL_BAR: f64 = 0.7;
@@ -155,6 +156,24 @@ impl Board<'_> {
             }
             Mark::Handle { at, shape, hot } => self.handle(self.at(*at), *shape, *hot),
             Mark::Label { .. } => {}
+        }
+    }
+
+    /// The ways that drives took, those that were not completed in the colour of danger.
+    pub(crate) fn drive_paths(&self, paths: &[DrivePath]) {
+        for path in paths {
+            let tone = if path.is_complete {
+                Tone::Accent
+            } else {
+                Tone::Danger
+            };
+            let color = self.theme.tone(tone).gamma_multiply(0.75);
+            let points = self.points(&path.points);
+            if let Some(end) = points.last().filter(|_| !path.is_complete) {
+                self.painter.circle_filled(*end, 3.0, color);
+            }
+            self.painter
+                .add(Shape::line(points, Stroke::new(1.5, color)));
         }
     }
 

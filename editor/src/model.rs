@@ -7,6 +7,7 @@ use crate::camera::Camera;
 use crate::command::Command;
 use crate::damaged::Damaged;
 use crate::document::Document;
+use crate::experiment::{ExperimentAction, ExperimentFile, ExperimentModel};
 use crate::extensions::{Modules, StepRequest};
 use crate::live::LivePicture;
 use crate::scene::Scene;
@@ -59,6 +60,8 @@ pub struct Model {
     pub driving: Option<(u64, HandControls)>,
     /// The picture behind the map.
     pub background: Option<Background>,
+    /// What is trained.
+    pub experiment: ExperimentModel,
     /// The window that is open over the others.
     pub dialog: Dialog,
     /// What the tool's mouse buttons do now.
@@ -116,6 +119,8 @@ pub enum Next {
     Salvaged,
     /// A document that was read while the old one was still edited.
     Loaded,
+    /// The document that waits while the world of an individual is shown.
+    Back,
     /// The end.
     Quit,
 }
@@ -139,6 +144,8 @@ pub enum Purpose {
     Results,
     /// Where to write what was driven by hand.
     Drive,
+    /// Something about experiments.
+    Experiment(ExperimentFile),
 }
 
 /// The window that is open over the others, and what it opens with. What has been typed into it
@@ -303,6 +310,8 @@ pub enum Action {
     Say(Tone, String),
     /// Something about plugins and scripts.
     Module(ModuleAction),
+    /// Something about experiments.
+    Experiment(ExperimentAction),
     /// What the map has shown already in the frame that sends it.
     View(ViewAction),
 }

@@ -7,6 +7,7 @@ use common::Bench;
 use egui::Key;
 use egui_kittest::SnapshotOptions;
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Dialog, Next};
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::ToolKind;
@@ -251,6 +252,7 @@ fn docs() {
         ("places", "points_of_interest"),
         ("stepping", "stepping"),
         ("junction", "junction_now"),
+        ("experiment", "experiment_shown"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
@@ -355,4 +357,46 @@ fn driving() {
     bench.ask(Action::Speed(1.0));
     bench.ask(Action::ShowPanel("Vehicle"));
     hold_both(&mut bench, "driving");
+}
+
+#[test]
+fn experiment() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.ask(Action::ShowPanel("Experiment"));
+    hold(&mut bench, "experiment_none");
+    common::small_training(&mut bench);
+    bench.press("Set up");
+    hold(&mut bench, "experiment_setup");
+    bench.press("Training");
+    hold(&mut bench, "experiment_training");
+    bench.press("Individuals");
+    hold(&mut bench, "experiment_individuals");
+    common::open_results(&mut bench);
+    bench.press("Compare");
+    hold(&mut bench, "experiment_compare");
+    bench.press("Show the runs of fuzzy");
+    hold(&mut bench, "experiment_runs");
+    bench.press("Back to it");
+    bench.press("Individuals");
+    bench.press("Show the best");
+    bench.ask(Action::ShowPanel("Controller"));
+    // From its start again, step by step: what the clock has driven differs from time to time.
+    bench.ask(Action::Do(Command::Reset));
+    bench.step_run(200);
+    hold(&mut bench, "experiment_shown");
+    bench.press("Back to it");
+    bench.set(|s| s.dark = true);
+    bench.press("Changes");
+    hold(&mut bench, "experiment_changes_dark");
+    bench.press("Training");
+    hold(&mut bench, "experiment_training_dark");
+    bench.set(|s| {
+        s.dark = false;
+        s.zoom = 1.6;
+    });
+    bench.harness.set_size(egui::Vec2::new(1024.0, 700.0) / 1.6);
+    bench.harness.run_steps(4);
+    bench.press("Set up");
+    hold(&mut bench, "experiment_small");
 }

@@ -8,6 +8,7 @@ use common::Bench;
 use egui::epaint::{ClippedShape, Shape};
 use egui::{Rect, Vec2};
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog};
 use roadwright_scenario::{NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
@@ -122,7 +123,7 @@ fn look(bench: &mut Bench, what: &str, found: &mut BTreeSet<String>) {
 }
 
 /// The panels.
-const PANELS: [&str; 9] = [
+const PANELS: [&str; 10] = [
     "Inspector",
     "Vehicle",
     "Controller",
@@ -132,6 +133,7 @@ const PANELS: [&str; 9] = [
     "History",
     "Modules",
     "Results",
+    "Experiment",
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
@@ -195,6 +197,44 @@ fn no_text_of_panels_lies_on_text_or_is_cut_off() {
             bench.ask(Action::ShowPanel(panel));
             look(bench, &format!("{panel}, {at}"), found);
         }
+    });
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn no_text_of_experiments_lies_on_text_or_is_cut_off() {
+    let mut bench = busy("old-town", Some("fuzzy_driver"));
+    common::small_training(&mut bench);
+    common::open_results(&mut bench);
+    let mut found = BTreeSet::new();
+    at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+        for view in ["Set up", "Training", "Individuals", "Changes", "Compare"] {
+            bench.press(view);
+            look(bench, &format!("{view}, {at}"), found);
+        }
+    });
+    // With a fault, and while the world of an individual is shown.
+    let mut experiment = bench
+        .editor()
+        .model()
+        .experiment
+        .draft
+        .clone()
+        .unwrap()
+        .experiment;
+    experiment.seeds.test = experiment.seeds.train;
+    let set = ExperimentAction::Set(Box::new(experiment));
+    bench.ask(Action::Experiment(set));
+    let best = bench.editor().model().experiment.training.clone().unwrap();
+    let show = ExperimentAction::Show {
+        genes: best.best().unwrap().genes.clone(),
+        course: 3,
+        name: "individual 3.2".into(),
+    };
+    bench.ask(Action::Experiment(show));
+    at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+        bench.press("Set up");
+        look(bench, &format!("with a fault, {at}"), found);
     });
     assert!(found.is_empty(), "{found:#?}");
 }

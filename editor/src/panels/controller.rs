@@ -6,7 +6,9 @@ use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::{Align2, FontId, Grid, RichText, Sense, Stroke, Ui, pos2, vec2};
 use egui_plot::{Line, Plot, PlotPoints, VLine};
-use roadwright_control::fuzzy::{Aggregation, CONTROLLERS, FuzzyController, Inference, Variable};
+use roadwright_control::fuzzy::{
+    Aggregation, CHROMOSOME, CONTROLLERS, FuzzyController, Inference, Variable, rule_place,
+};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
 
 pub(super) fn ui(ui: &mut Ui, model: &Model) {
@@ -30,6 +32,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model) {
     }
     let aggregation = aggregation_of(model, &seen.stack);
     for controller in CONTROLLERS {
+        let controller = &as_in(model, &seen.stack, controller);
         let (distance, angle) = crisp(controller, &seen.input);
         heading(
             ui,
@@ -74,6 +77,23 @@ fn aggregation_of(model: &Model, stack: &str) -> Aggregation {
         Some(value) if *value > 0.5 => Aggregation::Sum,
         _ => Aggregation::Max,
     }
+}
+
+/// A controller with the rules that a stack has: trained ones differ from the printed tables.
+fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyController {
+    let mut own = *controller;
+    let table = CHROMOSOME
+        .iter()
+        .position(|known| known.name == controller.name);
+    let stack = model.document.scenario().stacks().get(stack);
+    for (key, value) in stack.iter().flat_map(|stack| &stack.controller.parameters) {
+        let place = rule_place(key).filter(|place| Some(place.table) == table);
+        if let Some(place) = place {
+            let term = value.max(0.0) as usize;
+            own.rules[place.row][place.column] = term.min(own.terms.len() - 1);
+        }
+    }
+    own
 }
 
 /// What a controller looks at.

@@ -2,6 +2,7 @@
 
 use super::{bundle, damaged, keys, palette, welcome, widgets};
 use crate::command::Command;
+use crate::experiment::ExperimentFile;
 use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
 use crate::sharing::bundle_path;
@@ -261,6 +262,26 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "path of an .osm or .osm.pbf file",
         ),
         Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
+        Purpose::Experiment(ExperimentFile::Open) => (
+            "Open an experiment",
+            "Open",
+            "path of an .experiment.json file",
+        ),
+        Purpose::Experiment(ExperimentFile::Results) => (
+            "Open results",
+            "Open",
+            "path of a file that bench run --out has written",
+        ),
+        Purpose::Experiment(ExperimentFile::Save) => (
+            "Save the experiment",
+            "Save",
+            "path of an .experiment.json file",
+        ),
+        Purpose::Experiment(ExperimentFile::Record) => (
+            "Save the record of the training",
+            "Save",
+            "path of a .training.json file",
+        ),
         Purpose::Background => ("Background picture", "Place", "path of a .png or .jpg file"),
     }
 }
@@ -316,10 +337,19 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         // Saving adds the ending that scenarios have.
         Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
         Purpose::Share if bundle_path(typed).exists() => "This file exists and will be replaced.",
-        Purpose::Picture | Purpose::Drive if typed.exists() => {
+        Purpose::Picture
+        | Purpose::Drive
+        | Purpose::Experiment(ExperimentFile::Save | ExperimentFile::Record)
+            if typed.exists() =>
+        {
             "This file exists and will be replaced."
         }
-        Purpose::Open | Purpose::Import | Purpose::Background if !is_empty && !typed.exists() => {
+        Purpose::Open
+        | Purpose::Import
+        | Purpose::Background
+        | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
+            if !is_empty && !typed.exists() =>
+        {
             "There is no such file."
         }
         _ => return,

@@ -48,7 +48,7 @@ pub(super) struct Widened {
 /// if it has that already.
 pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
     let row = tree.root()?;
-    let is_map = |id: TileId| matches!(tree.tiles.get(id), Some(Tile::Pane(Pane::Map)));
+    let is_map = |id: TileId| holds_map(&tree.tiles, id);
     let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(row) else {
         return None;
     };
@@ -74,6 +74,17 @@ pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
         own,
         given,
     })
+}
+
+/// Whether a tile is the map, or has it in it.
+fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
+    match tiles.get(id) {
+        Some(Tile::Pane(pane)) => *pane == Pane::Map,
+        Some(Tile::Container(container)) => {
+            container.children().any(|child| holds_map(tiles, *child))
+        }
+        None => false,
+    }
 }
 
 impl Widened {

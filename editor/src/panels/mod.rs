@@ -7,6 +7,7 @@ mod damaged;
 mod dialogs;
 mod docking;
 mod driving;
+mod experiment;
 mod history;
 mod inspector;
 mod keys;
@@ -15,6 +16,7 @@ mod menu;
 mod modules;
 pub(crate) mod object_menu;
 mod objects;
+mod opened;
 mod palette;
 mod past;
 mod plots;
@@ -35,7 +37,7 @@ use crate::command::Command;
 use crate::model::{Action, Model};
 use crate::view::ViewState;
 use egui::{Frame, Panel, Ui, WidgetText};
-use egui_tiles::{Behavior, SimplificationOptions, TileId, Tree, UiResponse};
+use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
 
 /// What a tile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +62,8 @@ pub(crate) enum Pane {
     Script,
     /// What comes of the run.
     Results,
+    /// What is trained; it is opened when it is asked for.
+    Experiment,
 }
 
 impl Pane {
@@ -75,6 +79,7 @@ impl Pane {
             Self::Modules => "Modules",
             Self::Script => "Script",
             Self::Results => "Results",
+            Self::Experiment => "Experiment",
         }
     }
 }
@@ -86,6 +91,7 @@ pub(crate) struct PanelState {
     objects_filter: String,
     script: scripts::ScriptPanel,
     results: results::ResultsPanel,
+    experiment: experiment::ExperimentPanel,
     dialog: dialogs::OpenDialog,
 }
 
@@ -98,6 +104,7 @@ impl PanelState {
             objects_filter: String::new(),
             script: scripts::ScriptPanel::default(),
             results: results::ResultsPanel::default(),
+            experiment: experiment::ExperimentPanel::default(),
             dialog: dialogs::OpenDialog::default(),
         }
     }
@@ -109,6 +116,9 @@ impl PanelState {
 
     /// Brings the panel with a title to the front.
     pub(crate) fn bring_to_front(&mut self, title: &str) {
+        if title == Pane::Experiment.title() {
+            opened::open_below_map(&mut self.tree, Pane::Experiment);
+        }
         self.tree.make_active(
             |_, tile| matches!(tile, egui_tiles::Tile::Pane(pane) if pane.title() == title),
         );
@@ -150,6 +160,7 @@ struct Panes<'a> {
     objects_filter: &'a mut String,
     script: &'a mut scripts::ScriptPanel,
     results: &'a mut results::ResultsPanel,
+    experiment: &'a mut experiment::ExperimentPanel,
     /// Whether the panels have no more room than they need.
     is_narrow: bool,
 }
@@ -177,6 +188,9 @@ impl Behavior<Pane> for Panes<'_> {
                     Pane::Modules => modules::ui(ui, self.model, self.actions),
                     Pane::Script => scripts::ui(ui, self.model, self.script, self.actions),
                     Pane::Results => results::ui(ui, self.model, self.results, self.actions),
+                    Pane::Experiment => {
+                        experiment::ui(ui, self.model, self.experiment, self.actions);
+                    }
                     Pane::Map => {}
                 });
         });
@@ -199,8 +213,15 @@ impl Behavior<Pane> for Panes<'_> {
         SimplificationOptions {
             // The map alone in its tile needs no tab above it.
             all_panes_must_have_tabs: false,
+            // What was opened alone in its tile does: it is closed there.
+            prune_single_child_tabs: false,
             ..SimplificationOptions::default()
         }
+    }
+
+    fn is_tab_closable(&self, tiles: &Tiles<Pane>, tile: TileId) -> bool {
+        // It is not there at first, and is opened again by its command.
+        matches!(tiles.get(tile), Some(Tile::Pane(Pane::Experiment)))
     }
 
     fn is_tab_bar_visible(&self, _: TileId, _: &egui_tiles::Tabs) -> bool {
@@ -220,6 +241,9 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     if past::is_shown(model) {
         Panel::top("past").show(ui, |ui| past::bar(ui, model, actions));
     }
+    if model.experiment.shown.is_some() {
+        Panel::top("individual").show(ui, |ui| experiment::bar(ui, model, actions));
+    }
     Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
     if model.driving.is_some() {
         Panel::bottom("driving").show(ui, |ui| driving::ui(ui, model, actions));
@@ -238,6 +262,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
             objects_filter: &mut panels.objects_filter,
             script: &mut panels.script,
             results: &mut panels.results,
+            experiment: &mut panels.experiment,
         };
         panels.tree.ui(&mut panes, ui);
         if let Some(widened) = widened {

@@ -2,7 +2,7 @@
 
 use super::widgets::heading;
 use egui::{Color32, Ui};
-use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints, VLine};
+use egui_plot::{AxisHints, GridInput, GridMark, Line, Plot, PlotPoints, PlotUi, VLine};
 
 /// Numbers along an axis of time, and of quantities, at most.
 const TIMES: f64 = 6.0;
@@ -39,6 +39,21 @@ pub(super) fn plot_at(
     curves: Vec<Curve>,
     at: Option<(f64, Color32)>,
 ) -> Option<f64> {
+    plot_with(ui, (title, height, 0.0), curves, |plot| {
+        if let Some((time, color)) = at {
+            plot.vline(VLine::new("", time).color(color).width(1.5));
+        }
+    })
+}
+
+/// The same over any quantity, whose numbers are at least a step apart, with whatever else is drawn behind the
+/// curves. Returns the place along the axis that was clicked.
+pub(super) fn plot_with(
+    ui: &mut Ui,
+    (title, height, least_step): (&'static str, f32, f64),
+    curves: Vec<Curve>,
+    draw: impl FnOnce(&mut PlotUi<'_>),
+) -> Option<f64> {
     ui.horizontal(|ui| {
         heading(ui, title);
         if curves.len() > 1 {
@@ -57,8 +72,8 @@ pub(super) fn plot_at(
         .allow_zoom(false)
         .allow_scroll(false)
         .allow_boxed_zoom(false)
-        .x_grid_spacer(|input| marks(input, TIMES))
-        .y_grid_spacer(|input| marks(input, VALUES))
+        .x_grid_spacer(move |input| marks(input, TIMES, least_step))
+        .y_grid_spacer(|input| marks(input, VALUES, 0.0))
         .custom_x_axes(vec![
             AxisHints::new_x()
                 .label_spacing(SPACING)
@@ -71,13 +86,11 @@ pub(super) fn plot_at(
                 .min_thickness(VALUES_WIDTH),
         ])
         .show(ui, |plot| {
+            draw(plot);
             for curve in curves {
                 let points: PlotPoints<'_> = curve.points.into();
                 let line = Line::new(curve.name, points).color(curve.color);
                 plot.line(line.width(curve.width));
-            }
-            if let Some((time, color)) = at {
-                plot.vline(VLine::new("", time).color(color).width(1.5));
             }
             plot.pointer_coordinate()
         });
@@ -86,11 +99,12 @@ pub(super) fn plot_at(
 }
 
 /// Round numbers over what an axis shows: whatever that is, there are some of them.
-fn marks(input: GridInput, most: f64) -> Vec<GridMark> {
+fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     let (low, high) = input.bounds;
     let Some(step) = step(high - low, most) else {
         return Vec::new();
     };
+    let step = step.max(least_step);
     let first = (low / step).ceil();
     (0..=most as u32 + 1)
         .map(|i| step * (first + f64::from(i)))
@@ -163,7 +177,7 @@ mod tests {
             bounds: (58.3, 118.3),
             base_step_size: 1.0,
         };
-        let marks = marks(input, TIMES);
+        let marks = marks(input, TIMES, 0.0);
         let values: Vec<f64> = marks.iter().map(|mark| mark.value).collect();
         assert_eq!(values, [60.0, 70.0, 80.0, 90.0, 100.0, 110.0]);
     }

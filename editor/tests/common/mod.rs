@@ -9,11 +9,15 @@ use egui::{Modifiers, Pos2, Vec2};
 use egui_kittest::Harness;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
+use roadwright_editor::experiment::ExperimentFile;
 use roadwright_editor::extensions::Folders;
-use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::model::{Action, Dialog, Purpose};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::Scenario;
+use roadwright_scenario::{Scenario, Stack};
+use roadwright_simulation::builtin_modules;
+use roadwright_training::experiment as bench;
+use roadwright_training::{Course, Setup, measure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -320,5 +324,68 @@ impl Bench {
     /// Writes a picture of the window.
     pub(crate) fn picture(&mut self, path: &Path) {
         self.harness.render().unwrap().save(path).unwrap();
+    }
+}
+
+/// An experiment of a second or two.
+pub(crate) const SMALL_EXPERIMENT: &str = r#"{
+  "format": "roadwright-experiment",
+  "version": 1,
+  "about": "A small one.",
+  "course": "arena",
+  "vehicle": "willys_mb",
+  "stack": "fuzzy_driver",
+  "genes": ["fuzzy_driver.rule_*", "fuzzy_driver.braking"],
+  "seeds": {"train": [1, 100], "validate": [201, 202], "test": [301, 304]},
+  "operators": {"p": 2, "n": 4, "r": 0.3, "m": 3},
+  "runs": 2,
+  "stop": {"generations": 3}
+}"#;
+
+/// Opens an experiment of a text.
+pub(crate) fn open_experiment(bench: &mut Bench, text: &str) -> PathBuf {
+    let path = bench.folder.path().join("small.experiment.json");
+    std::fs::write(&path, text).unwrap();
+    let purpose = Purpose::Experiment(ExperimentFile::Open);
+    bench.ask(Action::Path(path.clone(), purpose, None));
+    path
+}
+
+/// Trains a small experiment to its end.
+pub(crate) fn small_training(bench: &mut Bench) {
+    open_experiment(bench, SMALL_EXPERIMENT);
+    bench.press("Train");
+    for _ in 0..60_000 {
+        bench.harness.step();
+        let training = bench.editor().model().experiment.training.clone();
+        if training.is_some_and(|training| !training.phase.is_busy()) {
+            return bench.settle();
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    panic!("the training does not end");
+}
+
+/// Writes results of two drivers in the arena, as `bench run` does, and opens them.
+pub(crate) fn open_results(bench: &mut Bench) {
+    for (name, controller) in [("fuzzy", "fuzzy_driver"), ("pursuit", "pursuit")] {
+        let setup = Setup::with_driver(Stack::with_controller(controller));
+        let experiment = bench::Experiment {
+            course: &Course::named("arena").unwrap(),
+            setup: &setup,
+            modules: &builtin_modules(),
+            first_seed: 1,
+            stop: bench::Stop::Runs { runs: 6 },
+            against: None,
+            level: 0.95,
+            threads: 2,
+        };
+        let row = |seed| measure(experiment.course, &setup, experiment.modules, seed);
+        let rows = (1..=6).map(|seed| row(seed).unwrap().row).collect();
+        let results = bench::Results::of_rows(experiment.head().unwrap(), rows);
+        let path = bench.folder.path().join(format!("{name}.json"));
+        std::fs::write(&path, results.to_text()).unwrap();
+        let purpose = Purpose::Experiment(ExperimentFile::Results);
+        bench.ask(Action::Path(path, purpose, None));
     }
 }

@@ -89,6 +89,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "agent",
             "control",
             "simulation",
+            "training",
             "extension",
             "render",
         ],

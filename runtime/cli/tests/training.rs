@@ -5,6 +5,9 @@
 mod common;
 
 use common::{command, roadwright};
+use roadwright_editor::experiment::{Phase, Trainer};
+use roadwright_simulation::builtin_modules;
+use roadwright_training::genetic::{Experiment, Record};
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -51,6 +54,75 @@ fn refused(output: &Output, expected: &str) {
 fn train(folder: &Path, words: &[&str]) -> Output {
     let all = [&["train", "small.experiment.json"], words].concat();
     roadwright(folder, &all)
+}
+
+#[test]
+fn the_window_trains_to_the_same_pool_and_champion() {
+    let folder = small();
+    let printed = document(&train(folder.path(), &["--json"]));
+    let experiment = Experiment::from_text(SMALL).unwrap();
+    let trainer = Trainer::start(experiment, None, builtin_modules(), || ());
+    while trainer.picture().phase.is_busy() {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let seen = trainer.picture();
+    assert_eq!(printed["pool_hash"], seen.pool_hash);
+    let verdict = seen.verdict.as_ref().unwrap();
+    assert_eq!(printed["held_out"]["hash"], verdict.held_out.hash);
+    assert_eq!(printed["start"]["hash"], verdict.start.hash);
+    let genome = seen.problem.as_ref().unwrap().genome();
+    let genes = genome.print(&verdict.champion.genes);
+    assert_eq!(printed["champion"]["genes"], genes);
+    // The record of the window is one that the command line goes on with.
+    let mut record = Record::clone(seen.record.as_ref().unwrap());
+    std::fs::write(folder.path().join("r.json"), record.to_text()).unwrap();
+    let more = [
+        "--json",
+        "--generations",
+        "6",
+        "--resume",
+        "--out",
+        "r.json",
+    ];
+    let resumed = document(&train(folder.path(), &more));
+    let whole = document(&train(folder.path(), &["--json", "--generations", "6"]));
+    assert_eq!(resumed["pool_hash"], whole["pool_hash"]);
+    assert_ne!(resumed["pool_hash"], printed["pool_hash"]);
+}
+
+#[test]
+fn an_experiment_that_the_window_makes_passes_the_check() {
+    let mut experiment = Experiment::new("arena", "fuzzy_driver");
+    experiment.genes = vec!["fuzzy_driver.rule_*".into()];
+    let folder = folder_with("made.experiment.json", &experiment.to_text());
+    let checked = roadwright(folder.path(), &["check", "made.experiment.json"]);
+    let said = String::from_utf8_lossy(&checked.stdout);
+    assert_eq!(said, "nothing wrong\n");
+}
+
+#[test]
+fn who_was_struck_out_in_the_window_is_told_of_on_the_command_line() {
+    let folder = small();
+    let experiment = Experiment::from_text(SMALL).unwrap();
+    let trainer = Trainer::start(experiment, None, builtin_modules(), || ());
+    let wait = |done: fn(&Phase) -> bool| {
+        while !done(&trainer.picture().phase) {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    };
+    wait(|phase| *phase == Phase::Over);
+    let best = trainer.picture().best().unwrap().birth;
+    trainer.strike_out(best);
+    wait(|phase| *phase == Phase::Stopped);
+    let mut record = Record::clone(trainer.picture().record.as_ref().unwrap());
+    assert_eq!(record.struck_out(), 1);
+    std::fs::write(folder.path().join("r.json"), record.to_text()).unwrap();
+    let more = ["--generations", "5", "--resume", "--out", "r.json"];
+    let said = train(folder.path(), &more);
+    let said = String::from_utf8_lossy(&said.stdout);
+    assert!(said.contains("1 struck out by hand"), "{said}");
+    let plain = train(folder.path(), &["--generations", "5"]);
+    assert!(!String::from_utf8_lossy(&plain.stdout).contains("struck out"));
 }
 
 #[test]

@@ -90,6 +90,30 @@ impl Draft {
         self.apply(Edit::Settings(Settings { seed, ..settings }));
     }
 
+    /// Puts what a setup says of the run itself into the scenario: for all agents, as the options of a run do.
+    pub(super) fn set_run(&mut self, seed: u64, setup: &Setup) {
+        let settings = self.scenario.settings();
+        let dt = setup.dt.unwrap_or(settings.dt);
+        let dynamics = setup.dynamics.unwrap_or(settings.dynamics);
+        self.apply(Edit::Settings(Settings {
+            seed,
+            dt,
+            dynamics,
+            ..settings
+        }));
+        if setup.dynamics.is_none() {
+            return;
+        }
+        for (id, mut agent) in self.scenario.agents().clone() {
+            agent.dynamics = None;
+            self.apply(Edit::Agent(id, Some(Box::new(agent))));
+        }
+        for (id, mut flow) in self.scenario.flows().clone() {
+            flow.dynamics = None;
+            self.apply(Edit::Flow(id, Some(Box::new(flow))));
+        }
+    }
+
     /// Puts drivers into vehicles of a type, and them onto their trips.
     pub(super) fn finish(
         mut self,
@@ -223,7 +247,7 @@ impl Draft {
     }
 
     /// The scenario, if no edit was refused.
-    fn sound(self, course: &Course) -> Result<Scenario, CourseError> {
+    pub(super) fn sound(self, course: &Course) -> Result<Scenario, CourseError> {
         self.check(course)?;
         Ok(self.scenario)
     }

@@ -193,6 +193,23 @@ impl Course {
         draft.finish(self, seed, vehicle, &drivers)
     }
 
+    /// As [`Course::scenario`], with the time step and the model of motion of the setup in it: it runs by itself
+    /// as the course does.
+    ///
+    /// # Errors
+    /// As [`Course::scenario`], and if the course computes its vehicle itself, beside the simulation.
+    pub fn whole_scenario(&self, seed: u64, setup: &Setup) -> Result<Scenario, CourseError> {
+        if self.is_manoeuvre() {
+            return Err(CourseError::Setup {
+                course: self.name.clone(),
+                what: "it computes its vehicle itself, beside the simulation: there is no world to be seen",
+            });
+        }
+        let mut draft = Draft::of(self.scenario(seed, setup)?);
+        draft.set_run(seed, setup);
+        draft.sound(self)
+    }
+
     /// A course that computes its vehicle itself has one level.
     fn check_dynamics(&self, setup: &Setup) -> Result<(), CourseError> {
         let level = setup.dynamics.unwrap_or(DynamicsLevel::OneTrack);

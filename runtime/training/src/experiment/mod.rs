@@ -4,11 +4,15 @@
 //! pauses, or on the machine. They are computed in parallel, folded in the order of seeds, and the
 //! stopping rule is asked after each of them; rows that were computed beyond its end are thrown away.
 
+mod pairs;
+mod paths;
 mod results;
 mod stop;
 mod summary;
 mod verify;
 
+pub use pairs::{Incomparable, check_comparable, pairs};
+pub use paths::{DrivePath, PathsError, RunPaths};
 pub(crate) use results::digits;
 pub use results::{Head, Results, ResultsError};
 pub use stop::{MAX_RUNS, MIN_RUNS, MOST_RUNS, Stop, StopError, Stopped};

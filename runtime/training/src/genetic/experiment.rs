@@ -19,6 +19,9 @@ pub const FORMAT: &str = "roadwright-experiment";
 /// Version of the format.
 pub const VERSION: u32 = 1;
 
+/// Fewer drives or test courses than this tell little ([Gerdelan 2011], table 10.4).
+const FEW: usize = 30;
+
 /// Largest experiment file that is read, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
 
@@ -228,8 +231,51 @@ impl Experiment {
         }
     }
 
-    /// What is wrong with its values: a key and why.
-    fn fault(&self) -> Option<(&'static str, String)> {
+    /// An experiment on a course with a stack, by their names, before anything else is decided: no genes, seeds
+    /// that do not overlap, and drives and courses by the guideline of [Gerdelan 2011], table 10.4.
+    pub fn new(course: &str, stack: &str) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            about: String::new(),
+            course: Some(course.into()),
+            scenario: None,
+            vehicle: None,
+            dynamics: None,
+            stack: NameOr::Name(stack.into()),
+            genes: Vec::new(),
+            fitness: None,
+            seeds: Seeds {
+                train: [1, 100_000],
+                validate: [200_001, 200_010],
+                test: [300_001, 300_040],
+            },
+            method: Method::default(),
+            start: Start::default(),
+            operators: Operators::default(),
+            courses: Courses::default(),
+            elite: Elite::default(),
+            racing: None,
+            seed: one(),
+            runs: 30,
+            growth: None,
+            time_compression: uncompressed(),
+            stop: Stop {
+                generations: 20,
+                fitness: None,
+            },
+        }
+    }
+
+    /// The text of its file.
+    pub fn to_text(&self) -> String {
+        let mut text = serde_json::to_string_pretty(self).expect("an experiment is plain data");
+        text.push('\n');
+        text
+    }
+
+    /// What is wrong with its values, if anything is: a key and why.
+    pub fn fault(&self) -> Option<(&'static str, String)> {
         if self.format != FORMAT {
             let message = format!("\"{}\": expected \"{FORMAT}\"", self.format);
             return Some(("format", message));
@@ -279,6 +325,25 @@ impl Experiment {
         }
         let message = self.seeds.fault()?;
         Some(("seeds", message))
+    }
+
+    /// What is allowed, but tells little: a code and why.
+    pub fn warnings(&self) -> Vec<(&'static str, String)> {
+        let mut found = Vec::new();
+        let runs = self.growth.map_or(self.runs, |growth| growth.most);
+        if runs < FEW {
+            let why =
+                format!("runs: {runs} drives judge an individual by luck: {FEW} are the guideline");
+            found.push(("few-runs", why));
+        }
+        let [first, last] = self.seeds.test;
+        let tests = u128::from(last.saturating_sub(first)) + 1;
+        if tests < FEW as u128 {
+            let why =
+                format!("seeds.test: {tests} courses give a wide interval: take {FEW} or more");
+            found.push(("few-tests", why));
+        }
+        found
     }
 
     /// How breeding is done.

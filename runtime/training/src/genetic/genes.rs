@@ -333,8 +333,31 @@ impl Genome {
     }
 }
 
-/// All parameters of a stack's modules as genes. A module that is used twice counts once.
-fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
+/// Puts values into all modules of a stack that they are for; its other parameters stay.
+///
+/// # Errors
+/// The first module that the stack does not use.
+pub fn put_preset(preset: &Preset, stack: &mut Stack) -> Result<(), String> {
+    for (module, values) in preset {
+        let mut found = false;
+        for slot in Slot::ALL {
+            let settings = stack.settings_mut(slot).iter_mut();
+            for setting in settings.filter(|setting| setting.module == *module) {
+                let values = values.iter().map(|(key, value)| (key.clone(), *value));
+                setting.parameters.extend(values);
+                found = true;
+            }
+        }
+        if !found {
+            return Err(module.clone());
+        }
+    }
+    Ok(())
+}
+
+/// All parameters of a stack's modules as genes, in the order of slots and of the modules' own lists. A module
+/// that is used twice counts once.
+pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     let mut all: Vec<Gene> = Vec::new();
     for slot in Slot::ALL {
         let infos = infos(registry, slot.kind());

@@ -70,15 +70,19 @@ pub struct Judgement {
     /// Whether it was ended because it could not win any more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub raced_out: bool,
+    /// Whether a person has struck it out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub struck_out: bool,
     /// Why it could not be run, if it could not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 impl Judgement {
-    /// Mean of the scores; `None` of who is unfit, has lost or could not be run.
+    /// Mean of the scores; `None` of who is unfit, has lost, was struck out or could not be run.
     pub fn fitness(&self) -> Option<f64> {
-        let is_rated = !self.ended_early && !self.raced_out && self.failure.is_none();
+        let is_out = self.ended_early || self.raced_out || self.struck_out;
+        let is_rated = !is_out && self.failure.is_none();
         if !is_rated || self.scores.is_empty() {
             return None;
         }

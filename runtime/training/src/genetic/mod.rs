@@ -3,6 +3,7 @@
 //! | part | what it holds |
 //! | --- | --- |
 //! | `genes.rs` | genes, chromosomes as text and in words, presets |
+//! | `patterns.rs` | chosen genes as the patterns of experiment files |
 //! | `operators.rs` | crossing over, mutation, bounds, repair |
 //! | `pool.rs` | the best individuals |
 //! | `breeder.rs` | who is judged next: ask and tell |
@@ -10,6 +11,8 @@
 //! | `judge.rs` | candidates drive courses in parallel |
 //! | `experiment.rs` | experiment files |
 //! | `training.rs` | the run manager: generations, champion |
+//! | `verdict.rs` | the champion and the values before training on the test courses |
+//! | `workers.rs` | the threads of a training |
 //! | `record.rs` | the checkpoint file |
 //! | `problem.rs` | the genes of a stack, and its runs on a course |
 //! | `study.rs` | parameter studies |
@@ -25,6 +28,7 @@ pub mod experiment;
 mod genes;
 mod judge;
 mod operators;
+mod patterns;
 mod pool;
 mod problem;
 mod racing;
@@ -32,16 +36,21 @@ pub mod record;
 pub mod study;
 mod sum_of_genes;
 mod training;
+mod verdict;
+mod workers;
 
 pub use breeder::{Breeder, Candidate, Elite, Method, Nursery, Plan, Start};
 pub use cma::CmaEs;
 pub use experiment::Experiment;
-pub use genes::{Chromosome, Gene, GeneError, Genome, Preset};
+pub use genes::{Chromosome, Gene, GeneError, Genome, Preset, parameters, put_preset};
 pub use judge::{Evaluate, Judgement, Run, judge, run_all};
 pub use operators::{Bounds, Operators, repair};
+pub use patterns::patterns_of;
 pub use pool::{Birth, Individual, Pool};
-pub use problem::{LEVEL, Problem, ProblemError};
+pub use problem::{LEVEL, Problem, ProblemError, stack_of};
 pub use racing::{Racing, race};
 pub use record::{Record, RecordError};
 pub use sum_of_genes::{SumOfGenes, genome as sum_of_genes};
 pub use training::{Champion, GenerationReport, Training, TrainingError, mean_score};
+pub use verdict::{NoRows, Verdict};
+pub use workers::Workers;

@@ -162,12 +162,31 @@ impl Problem {
         Ok(rows.map(|rows| Results::of_rows(head, rows)))
     }
 
-    /// The setup in which some genes drive.
-    fn setup_of(&self, genes: &[f64]) -> Setup {
+    /// The world in which some genes drive a course, as a scenario: run as it is, it is step by step the run that
+    /// they are scored by when champions are judged, but for the end of the drives.
+    ///
+    /// # Errors
+    /// If the course cannot be put together, or computes its vehicle itself.
+    pub fn scenario_of(&self, genes: &[f64], course: u64) -> Result<Scenario, ProblemError> {
+        Ok(self.course.whole_scenario(course, &self.setup_of(genes))?)
+    }
+
+    /// The stack that is trained, with some genes.
+    pub fn stack(&self, genes: &[f64]) -> Stack {
         let mut stack = self.stack.clone();
         self.genome.apply(genes, &mut stack);
+        stack
+    }
+
+    /// Whether a lower fitness is better.
+    pub fn is_lower_better(&self) -> bool {
+        self.lower_is_better
+    }
+
+    /// The setup in which some genes drive.
+    fn setup_of(&self, genes: &[f64]) -> Setup {
         Setup {
-            drivers: vec![stack],
+            drivers: vec![self.stack(genes)],
             ..self.setup.clone()
         }
     }
@@ -187,7 +206,10 @@ impl Problem {
 }
 
 /// The stack that an experiment trains: a controller's name stands for the built-in modules around it.
-fn stack_of(
+///
+/// # Errors
+/// If neither the scenario nor the program has it.
+pub fn stack_of(
     experiment: &Experiment,
     scenario: Option<&Scenario>,
     modules: &Registry,
@@ -331,6 +353,53 @@ mod tests {
         gentle[9..18].fill(1.0);
         assert_ne!(run.hash, problem.run(&gentle, 3).unwrap().hash);
         assert!(!run.ended_early && run.drives == 1);
+    }
+
+    #[test]
+    fn the_scenario_of_an_individual_is_the_world_that_it_is_scored_by() {
+        for dynamics in ["one_track", "rigid"] {
+            let problem = problem(|text| {
+                let key = format!("\"dynamics\": \"{dynamics}\", \"runs\"");
+                text.replace("\"runs\"", &key)
+            });
+            let problem = problem.unwrap();
+            let mut gentle = problem.genome().start();
+            gentle[9..18].fill(2.0);
+            let mut seen = Vec::new();
+            let look = &mut |world: &World| {
+                seen.push((world.steps(), world.snapshot().hash()));
+                world.time() < 4.0
+            };
+            let setup = problem.setup_of(&gentle);
+            measure_while(&problem.course, &setup, &problem.modules, 7, look).unwrap();
+            let scenario = problem.scenario_of(&gentle, 7).unwrap();
+            let world = World::new(&scenario, &problem.modules, &RunOptions::default());
+            let mut session = roadwright_simulation::Session::new(world.unwrap());
+            assert!(seen.len() > 10);
+            for (step, hash) in seen {
+                while session.world().steps() < step {
+                    session.step(&mut []);
+                }
+                assert_eq!(session.world().snapshot().hash(), hash, "{dynamics} {step}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_course_that_computes_its_vehicle_itself_has_no_world_to_show() {
+        let problem = problem(|text| {
+            let text = text.replace("\"arena\"", "\"parking\"");
+            let text = text.replace("\"fuzzy_driver\"", "\"bay_parking\"");
+            text.replace("fuzzy_driver.rule_*", "bay_parking.*")
+        });
+        let problem = problem.unwrap();
+        let error = problem
+            .scenario_of(&problem.genome().start(), 1)
+            .unwrap_err();
+        assert!(
+            error.to_string().contains("computes its vehicle"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -128,6 +128,25 @@ impl Record {
         self.generations.push(generation.collect());
     }
 
+    /// Strikes an individual of the last generation out by its birth: it counts as unfit from now on, so it is
+    /// neither kept nor bred from. The training is then no longer what its experiment alone makes of it; resume
+    /// it with the record. Returns whether there was somebody to strike out.
+    pub fn strike_out(&mut self, birth: (u32, u32)) -> bool {
+        let last = self.generations.last_mut().into_iter().flatten();
+        let mut own = last.filter(|judged| judged.birth == birth && !judged.judgement.struck_out);
+        own.next().is_some_and(|judged| {
+            judged.judgement.struck_out = true;
+            self.champion = None;
+            true
+        })
+    }
+
+    /// How many individuals were struck out by hand.
+    pub fn struck_out(&self) -> usize {
+        let all = self.generations.iter().flatten();
+        all.filter(|judged| judged.judgement.struck_out).count()
+    }
+
     /// The record as the text of a file.
     pub fn to_text(&mut self) -> String {
         self.hash = hash_of(&self.generations);

@@ -5,6 +5,7 @@ use super::cma::CmaEs;
 use super::experiment::{Experiment, Seeds};
 use super::genes::{Chromosome, Genome};
 use super::judge::{Evaluate, Judgement, Run, judge, run_all};
+use super::pool::Pool;
 use super::racing::race;
 use super::record::{Generation, Record, RecordError};
 use serde::Serialize;
@@ -30,10 +31,21 @@ pub struct GenerationReport {
     pub raced_out: usize,
     /// Individuals whose modules failed.
     pub failed: usize,
+    /// Individuals that a person has struck out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub struck_out: usize,
     /// Drives.
     pub runs: usize,
     /// Genes of the best of the pool.
     pub genes: Option<String>,
+}
+
+#[allow(
+    clippy::trivially_copy_pass_by_ref,
+    reason = "serde asks for a reference"
+)]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// The champion and how he did.
@@ -203,6 +215,11 @@ impl<'a> Training<'a> {
         &self.reports
     }
 
+    /// The best individuals so far.
+    pub fn pool(&self) -> &Pool {
+        self.breeder.pool()
+    }
+
     /// The hash of the pool, 16 hexadecimal digits.
     pub fn pool_hash(&self) -> String {
         format!("{:016x}", self.breeder.pool().hash())
@@ -214,14 +231,7 @@ impl<'a> Training<'a> {
     /// # Errors
     /// If nobody was fit for judging, or the values before training cannot be run.
     pub fn champion(&self) -> Result<Champion, TrainingError> {
-        let begun = (self.experiment.start == Start::Stack).then(|| self.genome.start());
-        let latest = self.leaders.len().saturating_sub(FINALISTS);
-        let mut finalists: Vec<Chromosome> = begun.into_iter().collect();
-        for leader in &self.leaders[latest..] {
-            if !finalists.contains(leader) {
-                finalists.push(leader.clone());
-            }
-        }
+        let finalists = self.finalists();
         let courses = Seeds::all(self.experiment.seeds.validate);
         let mut best: Option<(f64, &Chromosome)> = None;
         for genes in &finalists {
@@ -243,6 +253,25 @@ impl<'a> Training<'a> {
             finalists: finalists.len(),
             start: start.map_err(TrainingError::Start)?,
         })
+    }
+
+    /// Among whom the champion is chosen: those who began, and the last ones who led the pool. Whoever a person
+    /// has struck out is none, although he may have led it before.
+    pub fn finalists(&self) -> Vec<Chromosome> {
+        let all = self.record.generations.iter().flatten();
+        let struck = all.filter(|judged| judged.judgement.struck_out);
+        let struck: Vec<&str> = struck.map(|judged| judged.genes.as_str()).collect();
+        let is_in = |genes: &Chromosome| !struck.contains(&self.genome.print(genes).as_str());
+        let begun = (self.experiment.start == Start::Stack).then(|| self.genome.start());
+        let mut finalists: Vec<Chromosome> = begun.into_iter().filter(is_in).collect();
+        let leaders: Vec<_> = self.leaders.iter().filter(|genes| is_in(genes)).collect();
+        let latest = leaders.len().saturating_sub(FINALISTS);
+        for leader in &leaders[latest..] {
+            if !finalists.contains(leader) {
+                finalists.push((*leader).clone());
+            }
+        }
+        finalists
     }
 
     fn nobody(&self) -> TrainingError {
@@ -285,6 +314,7 @@ fn figures(generation: &Generation) -> GenerationReport {
             .count(),
         raced_out: judgements().filter(|j| j.raced_out).count(),
         failed: judgements().filter(|j| j.failure.is_some()).count(),
+        struck_out: judgements().filter(|j| j.struck_out).count(),
         runs: judgements().map(|judgement| judgement.drives).sum(),
         genes: None,
     }
@@ -362,6 +392,33 @@ mod tests {
         assert!(runs(&with) < runs(&without));
         let lost: usize = with.reports().iter().map(|report| report.raced_out).sum();
         assert!(lost > 0);
+    }
+
+    #[test]
+    fn who_is_struck_out_is_not_kept_not_bred_from_and_no_champion() {
+        let genome = genome();
+        let experiment = experiment("genetic");
+        let mut training = Training::new(&experiment, &genome, &SumOfGenes).unwrap();
+        training.step();
+        training.step();
+        let mut record = training.record().clone();
+        let best = training.pool().best().unwrap().clone();
+        let birth = (best.birth.generation, best.birth.number);
+        assert!(record.strike_out(birth));
+        assert!(!record.strike_out(birth), "twice");
+        assert!(!record.strike_out((99, 0)), "nobody");
+        // As a file, too.
+        let record = Record::from_text(&record.to_text()).unwrap();
+        let mut other = Training::resume(&experiment, &genome, &SumOfGenes, &record).unwrap();
+        assert_ne!(other.pool_hash(), training.pool_hash());
+        assert!(other.pool().members().iter().all(|m| m.birth != best.birth));
+        assert_eq!(other.reports()[1].struck_out, 1);
+        assert!(training.finalists().contains(&best.genes));
+        assert!(!other.finalists().contains(&best.genes));
+        train(&mut other);
+        assert_ne!(other.champion().unwrap().genes, best.genes);
+        let text = other.record().to_text();
+        assert_eq!(Record::from_text(&text).unwrap().struck_out(), 1);
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use bootstrap::Bootstrap;
 pub use compare::{Paired, holm, paired};
 pub use distributions::{normal_cdf, normal_quantile, student_t_cdf, student_t_quantile};
 pub use intervals::{Interval, Method, student_t, wilson};
-pub use moments::{Moments, interquartile_mean};
+pub use moments::{Moments, five_numbers, interquartile_mean};
 pub use sequences::{AsymptoticSequence, BettingSequence};
 
 #[cfg(test)]

@@ -65,6 +65,21 @@ pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     (!middle.is_empty()).then(|| Moments::of(middle).mean())
 }
 
+/// Least value, quartiles and greatest value: what a box plot shows. Quartiles between two values are
+/// interpolated in a straight line; `None` without any value.
+pub fn five_numbers(values: &[f64]) -> Option<[f64; 5]> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let last = sorted.len().checked_sub(1)?;
+    let at = |share: f64| {
+        let place = share * last as f64;
+        let (low, part) = (place.floor() as usize, place - place.floor());
+        let high = (low + 1).min(last);
+        sorted[low] + part * (sorted[high] - sorted[low])
+    };
+    Some([0.0, 0.25, 0.5, 0.75, 1.0].map(at))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,6 +101,15 @@ mod tests {
         assert_eq!(Moments::default().mean(), 0.0);
         let one = Moments::of(&[3.0]);
         assert_eq!((one.mean(), one.standard_error()), (3.0, 0.0));
+    }
+
+    #[test]
+    fn quartiles_between_two_values_are_interpolated() {
+        // By hand: a quarter of five steps is 1.25, a quarter of the way from 2 to 4.
+        let values = [32.0, 2.0, 4.0, 16.0, 8.0, 1.0];
+        assert_eq!(five_numbers(&values), Some([1.0, 2.5, 6.0, 14.0, 32.0]));
+        assert_eq!(five_numbers(&[7.0]), Some([7.0; 5]));
+        assert_eq!(five_numbers(&[]), None);
     }
 
     #[test]

@@ -6,10 +6,9 @@ use crate::Outcome;
 use crate::commands::print_json;
 use crate::terminal;
 use anyhow::{Context, bail};
-use roadwright_training::experiment::{Head, Results};
+use roadwright_training::experiment::{Results, pairs};
 use roadwright_training::statistics::{Interval, Paired, holm, paired};
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
@@ -90,41 +89,6 @@ fn pair(first: &Results, other: &Results, level: f64) -> anyhow::Result<Paired> 
 pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Vec<f64>> {
     let pairs = pairs(first, other)?;
     Ok(pairs.iter().map(|(first, other)| other - first).collect())
-}
-
-/// Fitnesses of both on the seeds that both have.
-fn pairs(first: &Results, other: &Results) -> anyhow::Result<Vec<(f64, f64)>> {
-    check_comparable(&first.head, &other.head)?;
-    let by_seed: BTreeMap<u64, f64> = (first.rows.iter())
-        .map(|row| (row.seed, row.fitness))
-        .collect();
-    let pairs = (other.rows.iter()).filter_map(|row| Some((*by_seed.get(&row.seed)?, row.fitness)));
-    Ok(pairs.collect())
-}
-
-/// Results of different courses say nothing about each other, whatever their drivers are. Courses are told by
-/// their hashes: two files of one scenario that differ in their stacks are one course.
-pub(super) fn check_comparable(a: &Head, b: &Head) -> anyhow::Result<()> {
-    let hashes_known = !a.course_hash.is_empty() && !b.course_hash.is_empty();
-    let is_same_course = if hashes_known {
-        a.course_hash == b.course_hash
-    } else {
-        a.course == b.course
-    };
-    if !is_same_course {
-        let of = |head: &Head| format!("{} ({})", head.course, head.course_hash);
-        let (a, b) = (of(a), of(b));
-        bail!("they are of different courses, {a} and {b}, and say nothing about each other");
-    }
-    for (what, a, b) in [
-        ("fitnesses", &a.fitness, &b.fitness),
-        ("versions of roadwright", &a.roadwright, &b.roadwright),
-    ] {
-        if a != b {
-            bail!("they are of different {what}, {a} and {b}, and say nothing about each other");
-        }
-    }
-    Ok(())
 }
 
 fn comparison(path: &Path, paired: &Paired, p_holm: f64, first: &Results) -> Comparison {

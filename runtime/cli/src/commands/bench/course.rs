@@ -1,6 +1,6 @@
 //! `roadwright bench list` and `run`: a course over many seeds, with error bars.
 
-use super::compare::{check_comparable, differences};
+use super::compare::differences;
 use super::course_arguments::{Common, List, Run};
 use super::mileage_log::MileageLog;
 use super::reproduce::line_of;
@@ -13,7 +13,7 @@ use indicatif::ProgressBar;
 use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::{ModuleSetting, Slot, file};
 use roadwright_training::experiment::{
-    Estimate, Experiment, Results, Stop, Stopped, Summary, Watcher,
+    Estimate, Experiment, Results, Stop, Stopped, Summary, Watcher, check_comparable,
 };
 use roadwright_training::statistics::{AsymptoticSequence, Moments, accumulate};
 use roadwright_training::{Course, MileageMark, Setup};

@@ -5,13 +5,9 @@ use super::run::problem;
 use crate::arguments::ExtensionFlags;
 use crate::commands::print_json;
 use crate::{Outcome, terminal};
-use roadwright_training::genetic::experiment::{Experiment, Seeds};
 use serde::Serialize;
 use std::io::Write;
 use std::path::Path;
-
-/// Fewer drives or test courses than this tell little ([Gerdelan 2011], table 10.4).
-const FEW: usize = 30;
 
 /// Something that is wrong with an experiment.
 #[derive(Serialize)]
@@ -23,7 +19,14 @@ struct Finding {
 
 pub(crate) fn check_experiment(path: &Path, json: bool) -> anyhow::Result<Outcome> {
     let experiment = load_experiment(path)?;
-    let mut findings = warnings(&experiment);
+    let warnings = experiment.warnings().into_iter();
+    let mut findings: Vec<Finding> = warnings
+        .map(|(code, message)| Finding {
+            severity: "warning",
+            code,
+            message,
+        })
+        .collect();
     if let Err(error) = problem(&ExtensionFlags::default(), path, &experiment) {
         findings.push(Finding {
             severity: "error",
@@ -57,33 +60,4 @@ pub(crate) fn check_experiment(path: &Path, json: bool) -> anyhow::Result<Outcom
     } else {
         Outcome::Fine
     })
-}
-
-/// What is allowed, but tells little.
-fn warnings(experiment: &Experiment) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut warn = |code, message| {
-        findings.push(Finding {
-            severity: "warning",
-            code,
-            message,
-        });
-    };
-    let runs = experiment
-        .growth
-        .map_or(experiment.runs, |growth| growth.most);
-    if runs < FEW {
-        warn(
-            "few-runs",
-            format!("runs: {runs} drives judge an individual by luck: {FEW} are the guideline"),
-        );
-    }
-    let tests = Seeds::all(experiment.seeds.test).len();
-    if tests < FEW {
-        warn(
-            "few-tests",
-            format!("seeds.test: {tests} courses give a wide interval: take {FEW} or more"),
-        );
-    }
-    findings
 }

@@ -4,9 +4,9 @@ use super::arguments::Apply;
 use super::load_record;
 use crate::commands::load;
 use crate::{Outcome, terminal};
-use anyhow::{Context, bail};
-use roadwright_scenario::{Edit, Slot, Stack, file};
-use roadwright_training::genetic::Preset;
+use anyhow::Context;
+use roadwright_scenario::{Edit, file};
+use roadwright_training::genetic::put_preset;
 use roadwright_training::genetic::record::{Record, RecordedChampion};
 use std::io::Write;
 use std::path::Path;
@@ -22,7 +22,9 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
         format!("--stack {name}: the scenario has no such stack; it has: {known}")
     })?;
     let mut stack = stack.clone();
-    put(&champion.preset, &mut stack).with_context(|| format!("--stack {name}"))?;
+    put_preset(&champion.preset, &mut stack).map_err(|module| {
+        anyhow::anyhow!("--stack {name}: it does not use {module}, whose values were trained")
+    })?;
     let edit = Edit::Stack(name.clone(), Some(Box::new(stack)));
     scenario.apply(edit).context("cannot change the stack")?;
     let out = arguments.out.as_deref().unwrap_or(&arguments.to);
@@ -45,23 +47,4 @@ pub(super) fn champion<'a>(
         let path = path.display();
         format!("{path}: the training is not over; `train --resume --out {path}` goes on with it")
     })
-}
-
-/// Puts values into all modules of a stack that they are for.
-fn put(preset: &Preset, stack: &mut Stack) -> anyhow::Result<()> {
-    for (module, values) in preset {
-        let mut found = false;
-        for slot in Slot::ALL {
-            let settings = stack.settings_mut(slot).iter_mut();
-            for setting in settings.filter(|setting| setting.module == *module) {
-                let values = values.iter().map(|(key, value)| (key.clone(), *value));
-                setting.parameters.extend(values);
-                found = true;
-            }
-        }
-        if !found {
-            bail!("it does not use {module}, whose values were trained");
-        }
-    }
-    Ok(())
 }

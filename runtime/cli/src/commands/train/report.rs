@@ -1,11 +1,7 @@
 //! What a training reports.
 
-use anyhow::Context;
 use roadwright_training::experiment::{Estimate, Summary};
-use roadwright_training::genetic::record::RecordedChampion;
-use roadwright_training::genetic::{
-    Champion, GenerationReport, Genome, LEVEL, Preset, Problem, Run, Training,
-};
+use roadwright_training::genetic::{GenerationReport, Genome, LEVEL, Preset, Training, Verdict};
 use serde::Serialize;
 use std::io::Write;
 
@@ -32,28 +28,15 @@ struct ChampionReport {
     finalists: usize,
 }
 
-fn scores(runs: &[Run]) -> Vec<f64> {
-    runs.iter().map(|run| run.score).collect()
-}
-
 impl Report {
     pub(super) fn new(
         name: &str,
-        (problem, first_seed): (&Problem, u64),
+        genome: &Genome,
         training: &Training<'_>,
-        champion: &Champion,
-    ) -> anyhow::Result<Self> {
-        let genome = problem.genome();
-        let (trained, before) = (scores(&champion.held_out), scores(&champion.start));
-        let pairs = trained.iter().zip(&before);
-        let difference = |(trained, before)| training.as_fitness(trained - before);
-        let differences: Vec<f64> = pairs.map(difference).collect();
-        let summary = |genes: &[f64], runs: &[Run]| {
-            let results = problem.results(genes, first_seed, runs)?;
-            let summary = results.as_ref().and_then(Summary::of);
-            summary.context("the test courses gave no rows")
-        };
-        Ok(Self {
+        verdict: &Verdict,
+    ) -> Self {
+        let champion = &verdict.champion;
+        Self {
             experiment: name.into(),
             generations: training.reports().to_vec(),
             champion: ChampionReport {
@@ -62,25 +45,10 @@ impl Report {
                 validation: training.as_fitness(champion.validation),
                 finalists: champion.finalists,
             },
-            held_out: summary(&champion.genes, &champion.held_out)?,
-            start: summary(&genome.start(), &champion.start)?,
-            difference: Estimate::of(&differences, LEVEL),
+            held_out: verdict.held_out.clone(),
+            start: verdict.start.clone(),
+            difference: verdict.difference,
             pool_hash: training.pool_hash(),
-        })
-    }
-
-    /// The champion as the record keeps him.
-    pub(super) fn recorded(&self, champion: &Champion, genome: &Genome) -> RecordedChampion {
-        let before = genome.start();
-        let genes = genome.genes().iter().zip(&before).zip(&champion.genes);
-        RecordedChampion {
-            genes: self.champion.genes.clone(),
-            preset: self.champion.preset.clone(),
-            changes: genes
-                .map(|((gene, &before), &after)| (gene.in_words(before), gene.in_words(after)))
-                .collect(),
-            held_out: scores(&champion.held_out),
-            start: scores(&champion.start),
         }
     }
 
@@ -88,10 +56,10 @@ impl Report {
         &self,
         out: &mut dyn Write,
         genome: &Genome,
-        champion: &Champion,
+        verdict: &Verdict,
     ) -> std::io::Result<()> {
         writeln!(out, "\nchampion {}", self.champion.genes)?;
-        write!(out, "{}", genome.in_words(&champion.genes))?;
+        write!(out, "{}", genome.in_words(&verdict.champion.genes))?;
         let line = |held_out: &Summary| {
             format!(
                 "{}, {} of {} drives on {} courses completed",
@@ -110,6 +78,13 @@ impl Report {
         writeln!(out, "  champion        {}", line(&self.held_out))?;
         writeln!(out, "  before training {}", line(&self.start))?;
         writeln!(out, "  difference      {}", spread(&self.difference))?;
+        let struck_out: usize = self.generations.iter().map(|g| g.struck_out).sum();
+        if struck_out > 0 {
+            writeln!(
+                out,
+                "{struck_out} struck out by hand: this is not what the experiment alone makes"
+            )?;
+        }
         writeln!(out, "pool {}", self.pool_hash)?;
         out.flush()
     }

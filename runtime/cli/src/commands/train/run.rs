@@ -10,7 +10,7 @@ use anyhow::{Context, bail};
 use roadwright_extension::Wanted;
 use roadwright_scenario::{Scenario, Slot, Stack};
 use roadwright_training::genetic::experiment::{Experiment, NameOr};
-use roadwright_training::genetic::{Problem, Training};
+use roadwright_training::genetic::{Problem, Training, Verdict};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
@@ -34,13 +34,14 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     breed(arguments, &pool, &mut training, is_quiet)?;
     let champion = pool.install(|| training.champion())?;
     let tested = (&problem, experiment.seeds.test[0]);
-    let report = Report::new(&name_of(path), tested, &training, &champion)?;
-    training.record().champion = Some(report.recorded(&champion, problem.genome()));
+    let verdict = Verdict::new(tested, &training, champion)?;
+    let report = Report::new(&name_of(path), problem.genome(), &training, &verdict);
+    training.record().champion = Some(verdict.recorded(problem.genome()));
     keep(arguments, &mut training)?;
     if let Some(mut out) = document {
         write_json(&mut out, &report)?;
     } else if !arguments.quiet {
-        report.print(&mut terminal::out(), problem.genome(), &champion)?;
+        report.print(&mut terminal::out(), problem.genome(), &verdict)?;
     }
     Ok(Outcome::Fine)
 }

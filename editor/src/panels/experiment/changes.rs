@@ -1,0 +1,257 @@
+//! What training has changed: rule tables beside those before, and the other genes as a list.
+
+use super::super::widgets::{empty, heading};
+use super::{Part, beside};
+use crate::experiment::TrainingPicture;
+use crate::model::Model;
+use crate::theme::Theme;
+use crate::tools::Tone;
+use egui::{Align2, Color32, FontId, Grid, RichText, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
+use roadwright_agent::ModuleKind;
+use roadwright_control::fuzzy::{CHROMOSOME, FuzzyController, MECHANIC};
+use roadwright_training::genetic::Gene;
+
+/// Height of a rule, points: what it says, and below what it said before.
+const CELL: f32 = 32.0;
+/// Room for the names of rows, points.
+const NAMES: f32 = 62.0;
+/// Rules of a table.
+const IN_TABLE: usize = 9;
+/// A change of so many terms has the full colour.
+const MOST_STEPS: f64 = 4.0;
+
+/// A rule before and after training.
+struct Rule<'a> {
+    gene: &'a Gene,
+    before: f64,
+    after: f64,
+}
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
+    let champion = training
+        .verdict
+        .as_ref()
+        .map(|verdict| &verdict.champion.genes);
+    let best = training.best().map(|row| &row.genes);
+    let (Some(problem), Some(after)) = (&training.problem, champion.or(best)) else {
+        empty(ui, "Nobody has been bred yet.");
+        return;
+    };
+    let genome = problem.genome();
+    let before = genome.start();
+    let genes = genome.genes().iter().zip(before).zip(after);
+    let all: Vec<Rule<'_>> = genes
+        .map(|((gene, before), &after)| Rule {
+            gene,
+            before,
+            after,
+        })
+        .collect();
+    let changed = all.iter().filter(|rule| rule.before != rule.after).count();
+    let who = if champion.is_some() {
+        "The champion"
+    } else {
+        "The best so far"
+    };
+    heading(
+        ui,
+        &format!("{who}: {changed} of {} genes changed", all.len()),
+    );
+    legend(ui, model.theme());
+    let modules = [
+        Tables::new(model, "fuzzy_driver", &CHROMOSOME),
+        Tables::new(model, "fuzzy_mechanic", &MECHANIC),
+    ];
+    for of in &modules {
+        for pair in of.trained(&all).chunks(2) {
+            beside(ui, |ui, part| {
+                let place = usize::from(part == Part::Second);
+                if let Some((table, rules)) = pair.get(place) {
+                    self::table(ui, model.theme(), (of, table), rules);
+                }
+            });
+        }
+    }
+    let is_rule = |rule: &&Rule<'_>| modules.iter().any(|of| of.place(rule.gene).is_some());
+    let others: Vec<&Rule<'_>> = all.iter().filter(|rule| !is_rule(rule)).collect();
+    list(ui, model.theme(), &others);
+}
+
+/// The rule tables of a module, and the keys of their rules: table by table, row by row.
+struct Tables {
+    module: &'static str,
+    tables: &'static [&'static FuzzyController],
+    keys: Vec<&'static str>,
+}
+
+impl Tables {
+    fn new(
+        model: &Model,
+        module: &'static str,
+        tables: &'static [&'static FuzzyController],
+    ) -> Self {
+        let all = model.modules.registry.infos(ModuleKind::Controller);
+        let own = all.into_iter().find(|(info, _)| info.id == module);
+        let parameters = own.map_or(&[][..], |(_, parameters)| parameters);
+        let keys = parameters.iter().map(|parameter| parameter.key);
+        Self {
+            module,
+            tables,
+            keys: keys.filter(|key| key.starts_with("rule_")).collect(),
+        }
+    }
+
+    /// The tables that have trained rules, with them.
+    fn trained<'a>(
+        &self,
+        all: &'a [Rule<'a>],
+    ) -> Vec<(&'static FuzzyController, Vec<&'a Rule<'a>>)> {
+        let tables = self.tables.iter().enumerate().map(|(number, table)| {
+            let is_own = |rule: &&Rule<'_>| self.place(rule.gene).is_some_and(|p| p.0 == number);
+            (*table, all.iter().filter(is_own).collect::<Vec<_>>())
+        });
+        tables.filter(|(_, rules)| !rules.is_empty()).collect()
+    }
+
+    /// Table, row and column of a gene that is one of the rules.
+    fn place(&self, gene: &Gene) -> Option<(usize, usize, usize)> {
+        if gene.module != self.module {
+            return None;
+        }
+        let number = self.keys.iter().position(|key| *key == gene.key)?;
+        let in_table = number % IN_TABLE;
+        Some((number / IN_TABLE, in_table / 3, in_table % 3))
+    }
+}
+
+/// The colour of a change: more or less, the stronger the further.
+fn color(theme: Theme, before: f64, after: f64, step: f64) -> Option<Color32> {
+    let steps = (after - before) / step;
+    let tone = match steps {
+        s if s > 0.0 => Tone::Accent,
+        s if s < 0.0 => Tone::Warning,
+        _ => return None,
+    };
+    let share = 0.2 + 0.35 * (steps.abs() / MOST_STEPS).min(1.0);
+    Some(theme.tone(tone).gamma_multiply(share as f32))
+}
+
+fn legend(ui: &mut Ui, theme: Theme) {
+    ui.horizontal_wrapped(|ui| {
+        for (text, before, after) in [("more", 0.0, 2.0), ("less", 2.0, 0.0)] {
+            let (rect, _) = ui.allocate_exact_size(vec2(14.0, 14.0), Sense::hover());
+            let fill = color(theme, before, after, 1.0).unwrap_or(Color32::TRANSPARENT);
+            ui.painter().rect_filled(rect, 3.0, fill);
+            ui.label(text);
+        }
+        ui.label(RichText::new("small: before training").weak());
+    });
+}
+
+/// A rule table; a rule that has changed says below what it was.
+fn table(ui: &mut Ui, theme: Theme, (of, table): (&Tables, &FuzzyController), rules: &[&Rule<'_>]) {
+    heading(ui, table.name);
+    let width = ((ui.available_width() - NAMES) / 3.0 - 4.0).max(56.0);
+    Grid::new((of.module, table.name))
+        .spacing(vec2(3.0, 3.0))
+        .show(ui, |ui| {
+            ui.label("");
+            for name in table.distance.terms {
+                ui.label(RichText::new(name).small());
+            }
+            ui.end_row();
+            for (row, name) in table.angle.terms.iter().enumerate() {
+                ui.label(RichText::new(*name).small());
+                for column in 0..3 {
+                    let at = |rule: &&&Rule<'_>| {
+                        of.place(rule.gene)
+                            .is_some_and(|(_, r, c)| (r, c) == (row, column))
+                    };
+                    cell(ui, theme, width, rules.iter().find(at).copied());
+                }
+                ui.end_row();
+            }
+        });
+}
+
+fn cell(ui: &mut Ui, theme: Theme, width: f32, rule: Option<&Rule<'_>>) {
+    let (rect, response) = ui.allocate_exact_size(vec2(width, CELL), Sense::hover());
+    let faint = ui.visuals().faint_bg_color;
+    let Some(rule) = rule else {
+        ui.painter().rect_filled(rect, 3.0, faint);
+        response.on_hover_text("This rule is not trained.");
+        return;
+    };
+    let (before, after) = (
+        rule.gene.in_words(rule.before),
+        rule.gene.in_words(rule.after),
+    );
+    let fill = color(theme, rule.before, rule.after, rule.gene.step);
+    let is_changed = fill.is_some();
+    let said = if is_changed {
+        format!("{}: {before} became {after}", rule.gene.key)
+    } else {
+        format!("{}: {after}, unchanged", rule.gene.key)
+    };
+    let label = said.clone();
+    response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &label));
+    let painter = ui.painter().with_clip_rect(rect);
+    painter.rect_filled(rect, 3.0, fill.unwrap_or(faint));
+    let edge = Stroke::new(1.0, ui.visuals().weak_text_color().gamma_multiply(0.4));
+    painter.rect_stroke(rect, 3.0, edge, egui::StrokeKind::Inside);
+    let middle = rect.center();
+    let at = if is_changed {
+        middle - vec2(0.0, 6.0)
+    } else {
+        middle
+    };
+    let ink = ui.visuals().strong_text_color();
+    painter.text(
+        at,
+        Align2::CENTER_CENTER,
+        after,
+        FontId::proportional(10.5),
+        ink,
+    );
+    if is_changed {
+        let below = middle + vec2(0.0, 8.0);
+        painter.text(
+            below,
+            Align2::CENTER_CENTER,
+            before,
+            FontId::proportional(9.0),
+            ink,
+        );
+    }
+    response.on_hover_text(said);
+}
+
+/// The genes that are no rules, those that have changed first.
+fn list(ui: &mut Ui, theme: Theme, genes: &[&Rule<'_>]) {
+    if genes.is_empty() {
+        return;
+    }
+    heading(ui, "Other parameters");
+    let (changed, same): (Vec<&Rule<'_>>, Vec<&Rule<'_>>) = genes
+        .iter()
+        .copied()
+        .partition(|gene| gene.before != gene.after);
+    for gene in changed {
+        let fill = color(theme, gene.before, gene.after, gene.gene.step);
+        ui.horizontal_wrapped(|ui| {
+            let (rect, _) = ui.allocate_exact_size(vec2(10.0, 10.0), Sense::hover());
+            ui.painter()
+                .rect_filled(rect, 3.0, fill.unwrap_or(Color32::TRANSPARENT));
+            ui.label(gene.gene.name());
+            let (before, after) = (
+                gene.gene.in_words(gene.before),
+                gene.gene.in_words(gene.after),
+            );
+            ui.label(format!("{before} → {after}"));
+        });
+    }
+    if !same.is_empty() {
+        let names: Vec<String> = same.iter().map(|gene| gene.gene.key.to_owned()).collect();
+        ui.label(RichText::new(format!("Unchanged: {}", names.join(", "))).weak());
+    }
+}

@@ -1,0 +1,181 @@
+//! Experiments: what is trained, how it goes, who is bred, and what of it is put into the scenario.
+
+mod changes;
+mod comparison;
+mod genes;
+mod individuals;
+mod setup;
+mod training;
+mod verdict;
+
+use super::widgets::{choice, empty, heading};
+use crate::experiment::{ExperimentAction, ExperimentFile, Fault};
+use crate::model::{Action, Model};
+use crate::tools::Tone;
+use egui::{Align, Button, Layout, RichText, Ui, vec2};
+use roadwright_training::Course;
+
+/// What of an experiment is seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum View {
+    /// What is trained.
+    #[default]
+    Setup,
+    /// How it goes.
+    Training,
+    /// Who is bred.
+    Individuals,
+    /// What has changed in them.
+    Changes,
+    /// Results of `bench run` beside each other.
+    Compare,
+}
+
+/// What the panel remembers.
+#[derive(Default)]
+pub(super) struct ExperimentPanel {
+    view: View,
+    /// Seed of the course that individuals are shown on; `None`: the first of the last generation.
+    course: Option<u64>,
+    /// The stack that the champion is put into; `None`: a new one.
+    target: Option<String>,
+    /// Places of the results that are compared.
+    pair: (usize, usize),
+    /// Part of the names of genes that are listed.
+    filter: String,
+}
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    state: &mut ExperimentPanel,
+    actions: &mut Vec<Action>,
+) {
+    let experiment = &model.experiment;
+    ui.horizontal_wrapped(|ui| {
+        for (view, name) in [
+            (View::Setup, "Set up"),
+            (View::Training, "Training"),
+            (View::Individuals, "Individuals"),
+            (View::Changes, "Changes"),
+            (View::Compare, "Compare"),
+        ] {
+            ui.selectable_value(&mut state.view, view, name);
+        }
+    });
+    ui.separator();
+    match (state.view, &experiment.draft, &experiment.training) {
+        (View::Setup, Some(draft), _) => setup::ui(ui, model, draft, state, actions),
+        (View::Setup, None, _) => begin(ui, actions),
+        (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
+        (_, _, None) => empty(ui, "Press Train in Set up to begin."),
+        (View::Training, _, Some(training)) => {
+            beside(ui, |ui, part| match part {
+                Part::First => training::ui(ui, model, training, actions),
+                Part::Second => verdict::ui(ui, model, training, state, actions),
+            });
+        }
+        (View::Individuals, _, Some(training)) => {
+            individuals::ui(ui, model, training, state, actions);
+        }
+        (View::Changes, _, Some(training)) => changes::ui(ui, model, training),
+    }
+}
+
+/// What is seen before there is an experiment.
+fn begin(ui: &mut Ui, actions: &mut Vec<Action>) {
+    heading(ui, "Train a driver");
+    ui.label(
+        "An experiment breeds parameters of a stack: many drive the same courses, the best are kept, \
+         and the next generation is bred from them.",
+    );
+    ui.add_space(6.0);
+    let ask = |action| Action::Experiment(action);
+    if ui.button("Open an experiment…").clicked() {
+        actions.push(ask(ExperimentAction::File(ExperimentFile::Open)));
+    }
+    if ui.button("New on this scenario").clicked() {
+        actions.push(ask(ExperimentAction::New(None)));
+    }
+    let mut courses = vec![(None, "choose one".to_owned())];
+    let all = Course::all().into_iter();
+    courses.extend(all.map(|course| (Some(course.name.clone()), course.name)));
+    ui.horizontal(|ui| {
+        ui.label("New on the course");
+        if let Some(course) = choice(ui, "New on the course", &None, &courses) {
+            actions.push(ask(ExperimentAction::New(course)));
+        }
+    });
+}
+
+/// From this width on a panel has two columns, points.
+const WIDE: f32 = 620.0;
+
+/// Between the columns, points.
+const GAP: f32 = 18.0;
+
+/// The parts of a panel.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    First,
+    Second,
+}
+
+/// Two parts beside each other where there is room, else one below the other.
+fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
+    if ui.available_width() < WIDE {
+        show(ui, Part::First);
+        show(ui, Part::Second);
+        return;
+    }
+    // Not `Ui::columns`: they stretch the words of long lines apart.
+    let width = 0.5 * (ui.available_width() - GAP);
+    ui.horizontal_top(|ui| {
+        ui.spacing_mut().item_spacing.x = GAP;
+        for part in [Part::First, Part::Second] {
+            let layout = Layout::top_down(Align::Min);
+            ui.allocate_ui_with_layout(vec2(width, 0.0), layout, |ui| {
+                *ui.spacing_mut() = ui.ctx().global_style().spacing.clone();
+                ui.set_width(width);
+                show(ui, part);
+            });
+        }
+    });
+}
+
+/// What is wrong at one of some keys of the experiment, where it is set.
+fn fault(ui: &mut Ui, model: &Model, keys: &[&str]) {
+    let checked = model.experiment.checked.as_ref();
+    let fault = checked.and_then(|checked| checked.fault.as_ref());
+    let own = |fault: &&Fault| keys.is_empty() || keys.contains(&fault.key);
+    if let Some(fault) = fault.filter(own) {
+        let color = model.theme().tone(Tone::Danger);
+        ui.label(RichText::new(&fault.message).color(color));
+    }
+}
+
+/// A button that may be switched off; why it is then.
+fn button(ui: &mut Ui, name: &str, is_on: bool, why_not: &str) -> bool {
+    let button = ui.add_enabled(is_on, Button::new(name));
+    button.on_disabled_hover_text(why_not).clicked()
+}
+
+/// The bar over the map while the world of an individual is shown.
+pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let Some(shown) = &model.experiment.shown else {
+        return;
+    };
+    ui.horizontal_wrapped(|ui| {
+        let color = model.theme().tone(Tone::Accent);
+        let text = format!("You see {} on course {}.", shown.name, shown.course);
+        ui.colored_label(color, text);
+        if model.experiment.paths.is_some() {
+            let color = model.theme().tone(Tone::Danger);
+            ui.colored_label(color, "Red: not completed.");
+        }
+        ui.label(format!("{} waits.", shown.origin));
+        if ui.button("Back to it").clicked() {
+            actions.push(Action::Experiment(ExperimentAction::Back));
+        }
+    });
+}

@@ -1,0 +1,116 @@
+//! Panels that are not there at first: they are opened below the map, where they are wide.
+
+use super::Pane;
+use egui_tiles::{Container, Linear, LinearDir, Tile, TileId, Tree};
+
+/// Share of the map in the column that it has with what is opened below it.
+const MAP: f32 = 1.2;
+
+/// Gives a panel that is not there yet a place below the map: in a tile of its own, or among the tabs of one
+/// that was opened before. Where a person has put the map among tabs, it is one of them.
+pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
+    let map = tree.tiles.find_pane(&Pane::Map);
+    let (None, Some(map)) = (tree.tiles.find_pane(&pane), map) else {
+        return;
+    };
+    let pane = tree.tiles.insert_pane(pane);
+    let Some(parent) = tree.tiles.parent_of(map) else {
+        tree.root = Some(column(tree, map, pane));
+        return;
+    };
+    if let Some(tabs) = tabs_below(tree, parent, map) {
+        tree.move_tile_to_container(pane, tabs, usize::MAX, false);
+        return;
+    }
+    let column = column(tree, map, pane);
+    if let Some(Tile::Container(Container::Linear(row))) = tree.tiles.get_mut(parent) {
+        // The column has the place and the share that the map had.
+        let share = row.shares[map];
+        for child in row.children.iter_mut().filter(|child| **child == map) {
+            *child = column;
+        }
+        row.shares.set_share(column, share);
+    }
+}
+
+/// The tabs that a panel joins: those that the map is among, or those below it.
+fn tabs_below(tree: &Tree<Pane>, parent: TileId, map: TileId) -> Option<TileId> {
+    let Some(Tile::Container(container)) = tree.tiles.get(parent) else {
+        return None;
+    };
+    match container {
+        Container::Linear(column) if column.dir == LinearDir::Vertical => {
+            let is_tabs = |id: &TileId| {
+                let tile = tree.tiles.get(*id);
+                matches!(tile, Some(Tile::Container(Container::Tabs(_))))
+            };
+            let mut others = column.children.iter().copied().filter(|id| *id != map);
+            others.find(is_tabs)
+        }
+        Container::Linear(_) => None,
+        Container::Tabs(_) | Container::Grid(_) => Some(parent),
+    }
+}
+
+/// The map with a panel below it.
+fn column(tree: &mut Tree<Pane>, map: TileId, pane: TileId) -> TileId {
+    let tabs = tree.tiles.insert_tab_tile(vec![pane]);
+    let mut column = Linear::new(LinearDir::Vertical, vec![map, tabs]);
+    column.shares.set_share(map, MAP);
+    tree.tiles.insert_container(Container::Linear(column))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::docking::{first_tree, widen_side};
+    use super::*;
+    use egui_tiles::Tiles;
+
+    fn count(tree: &Tree<Pane>, pane: Pane) -> usize {
+        let is_own = |tile: &&Tile<Pane>| matches!(tile, Tile::Pane(own) if *own == pane);
+        tree.tiles.tiles().filter(is_own).count()
+    }
+
+    #[test]
+    fn a_panel_is_opened_once_and_the_others_keep_their_room() {
+        let mut tree = first_tree();
+        open_below_map(&mut tree, Pane::Experiment);
+        open_below_map(&mut tree, Pane::Experiment);
+        assert_eq!(count(&tree, Pane::Experiment), 1);
+        assert_eq!(count(&tree, Pane::Map), 1);
+        // Narrow windows still give the side its room.
+        assert!(widen_side(&mut tree, 576.0).is_some());
+    }
+
+    #[test]
+    fn a_panel_is_opened_wherever_the_map_has_been_put() {
+        let mut tiles = Tiles::default();
+        let map = tiles.insert_pane(Pane::Map);
+        let mut alone = Tree::new(egui::Id::unique("alone"), map, tiles);
+        open_below_map(&mut alone, Pane::Experiment);
+        assert_eq!(count(&alone, Pane::Experiment), 1);
+        assert!(alone.root() != Some(map));
+        let mut tiles = Tiles::default();
+        let map = tiles.insert_pane(Pane::Map);
+        let history = tiles.insert_pane(Pane::History);
+        let tabs = tiles.insert_tab_tile(vec![map, history]);
+        let mut among = Tree::new(egui::Id::unique("among"), tabs, tiles);
+        open_below_map(&mut among, Pane::Experiment);
+        let experiment = among.tiles.find_pane(&Pane::Experiment);
+        assert_eq!(
+            experiment.and_then(|id| among.tiles.parent_of(id)),
+            Some(tabs)
+        );
+        // A second panel joins the first below the map.
+        let mut tree = first_tree();
+        open_below_map(&mut tree, Pane::Experiment);
+        let first = tree.tiles.find_pane(&Pane::Experiment);
+        let below = first.and_then(|id| tree.tiles.parent_of(id));
+        if let Some(history) = tree.tiles.find_pane(&Pane::History) {
+            tree.remove_recursively(history);
+        }
+        open_below_map(&mut tree, Pane::History);
+        let second = tree.tiles.find_pane(&Pane::History);
+        assert_eq!(second.and_then(|id| tree.tiles.parent_of(id)), below);
+    }
+}

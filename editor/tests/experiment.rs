@@ -1,0 +1,564 @@
+//! Experiments in the window: setting one up, training, watching individuals, putting champions in.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::{Bench, SMALL_EXPERIMENT as SMALL, open_experiment};
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::command::Command;
+use roadwright_editor::experiment::{
+    ExperimentAction, ExperimentFile, Fate, Phase, TrainingPicture,
+};
+use roadwright_editor::model::{Action, Dialog, Next, Purpose};
+use roadwright_scenario::file;
+use roadwright_simulation::builtin_modules;
+use roadwright_training::genetic::experiment::{Experiment, NameOr};
+use roadwright_training::genetic::{Problem, Record, Training};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+fn ask(bench: &mut Bench, action: ExperimentAction) {
+    bench.ask(Action::Experiment(action));
+}
+
+fn give_path(bench: &mut Bench, path: &Path, file: ExperimentFile) {
+    let purpose = Purpose::Experiment(file);
+    bench.ask(Action::Path(path.to_owned(), purpose, None));
+}
+
+/// The editor with an experiment of a text in its panel.
+fn opened(text: &str) -> (Bench, PathBuf) {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    let path = open_experiment(&mut bench, text);
+    (bench, path)
+}
+
+fn draft(bench: &Bench) -> Experiment {
+    let draft = bench.editor().model().experiment.draft.as_ref();
+    draft.unwrap().experiment.clone()
+}
+
+/// What is in the way of training the draft.
+fn fault(bench: &Bench) -> Option<(&'static str, String)> {
+    let model = &bench.editor().model().experiment;
+    let fault = model.checked.as_ref().unwrap().fault.clone();
+    fault.map(|fault| (fault.key, fault.message))
+}
+
+fn picture(bench: &Bench) -> Arc<TrainingPicture> {
+    let training = bench.editor().model().experiment.training.clone();
+    training.expect("a training was begun")
+}
+
+fn wait_until(bench: &mut Bench, what: &str, done: impl Fn(&TrainingPicture) -> bool) {
+    for _ in 0..60_000 {
+        bench.harness.step();
+        if done(&picture(bench)) {
+            bench.settle();
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    panic!("{what}: {:?}", picture(bench).phase);
+}
+
+fn train(bench: &mut Bench) {
+    bench.press("Train");
+    wait_until(bench, "over", |picture| !picture.phase.is_busy());
+}
+
+/// The same without a window: hash of the pool, champion.
+fn trained_in_library(text: &str) -> (String, Vec<f64>) {
+    let experiment = Experiment::from_text(text).unwrap();
+    let problem = Problem::new(&experiment, None, &builtin_modules()).unwrap();
+    let mut training = Training::new(&experiment, problem.genome(), &problem).unwrap();
+    while !training.is_over() {
+        training.step();
+    }
+    let champion = training.champion().unwrap();
+    (training.pool_hash(), champion.genes)
+}
+
+#[test]
+fn an_experiment_trains_in_the_window_as_it_does_anywhere() {
+    let (mut bench, _) = opened(SMALL);
+    assert_eq!(fault(&bench), None);
+    train(&mut bench);
+    let picture = picture(&bench);
+    assert_eq!(picture.phase, Phase::Over);
+    assert_eq!(picture.generations.len(), 3);
+    let (hash, champion) = trained_in_library(SMALL);
+    assert_eq!(picture.pool_hash, hash);
+    let verdict = picture.verdict.clone().unwrap();
+    assert_eq!(verdict.champion.genes, champion);
+    assert!(verdict.held_out.fitness.interval.is_some());
+    // What is seen of it.
+    bench.harness.get_by_label("Over after 3 generations");
+    bench.harness.get_by_label(&format!("Pool {hash}"));
+}
+
+#[test]
+fn a_training_is_paused_stopped_and_goes_on_to_the_same_pool() {
+    let text = SMALL.replace("\"generations\": 3", "\"generations\": 40");
+    let (mut bench, _) = opened(&text);
+    bench.press("Train");
+    wait_until(&mut bench, "a generation", |picture| {
+        !picture.generations.is_empty()
+    });
+    bench.press("Pause");
+    let done = |bench: &Bench| bench.editor().model().experiment.progress.done;
+    // The runs under way end; no other begins.
+    std::thread::sleep(Duration::from_millis(500));
+    bench.settle();
+    let before = (done(&bench), picture(&bench).generations.len());
+    std::thread::sleep(Duration::from_millis(500));
+    bench.settle();
+    assert_eq!((done(&bench), picture(&bench).generations.len()), before);
+    assert!(before.1 < 40, "it was over before it was paused");
+    bench.press("Stop");
+    wait_until(&mut bench, "stopped", |picture| {
+        picture.phase == Phase::Stopped
+    });
+    assert!(picture(&bench).verdict.is_none());
+    bench.press("Go on");
+    wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
+    assert_eq!(picture(&bench).pool_hash, trained_in_library(&text).0);
+}
+
+#[test]
+fn a_stopped_training_chooses_its_champion_among_those_it_has() {
+    let text = SMALL.replace("\"generations\": 3", "\"generations\": 500");
+    let (mut bench, _) = opened(&text);
+    bench.press("Train");
+    wait_until(&mut bench, "a generation", |picture| {
+        !picture.generations.is_empty()
+    });
+    bench.press("Stop");
+    wait_until(&mut bench, "stopped", |picture| {
+        picture.phase == Phase::Stopped
+    });
+    bench.press("Judge now");
+    wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
+    assert!(picture(&bench).verdict.is_some());
+    // The record is one that the command line reads.
+    let path = bench.folder.path().join("small.training.json");
+    give_path(&mut bench, &path, ExperimentFile::Record);
+    let record = Record::from_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert!(record.champion.is_some());
+    assert_eq!(record.generations.len(), picture(&bench).generations.len());
+}
+
+#[test]
+fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
+    let mut bench = Bench::open(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/obstacle-field.scenario.json"),
+    );
+    bench.close_dialog();
+    bench.ask(Action::ShowPanel("Experiment"));
+    bench.press("New on this scenario");
+    assert_eq!(fault(&bench), None);
+    let NameOr::Name(stack) = draft(&bench).stack else {
+        panic!("a stack of the scenario");
+    };
+    assert!(bench.scenario().stacks().contains_key(&stack));
+    assert_eq!(draft(&bench).genes, ["fuzzy_driver.rule_*"]);
+    // Without a gene there is nothing to train, and that is said.
+    bench.press("All of fuzzy_driver rules");
+    let (key, message) = fault(&bench).unwrap();
+    assert_eq!(key, "genes");
+    bench.harness.get_by_label(&message);
+    bench.press("All of fuzzy_driver");
+    assert!(!draft(&bench).genes.is_empty() && fault(&bench).is_none());
+    bench.press("All of fuzzy_driver rules");
+    assert_eq!(draft(&bench).genes, ["fuzzy_driver.*"]);
+    // Two ticks one after the other, faster than a course is made.
+    for name in ["All of fuzzy_driver rules", "All of fuzzy_driver"] {
+        bench.harness.get_by_label(name).click();
+        bench.harness.step();
+        bench.harness.step();
+    }
+    assert!(draft(&bench).genes.is_empty());
+    bench.settle();
+    bench.press("All of fuzzy_driver rules");
+    // Beside the scenario, in a folder of its own: the scenario is named from there on.
+    let scenario = bench.folder.path().join("field.scenario.json");
+    bench.ask(Action::Path(scenario.clone(), Purpose::Save, None));
+    let folder = bench.folder.path().join("experiments");
+    std::fs::create_dir(&folder).unwrap();
+    give_path(&mut bench, &folder.join("mine"), ExperimentFile::Save);
+    let path = folder.join("mine.experiment.json");
+    let saved = Experiment::from_text(&std::fs::read_to_string(&path).unwrap()).unwrap();
+    assert_eq!(saved.scenario.as_deref(), Some("../field.scenario.json"));
+    let named = file::load(&folder.join(saved.scenario.as_ref().unwrap())).unwrap();
+    Problem::new(&saved, Some(named), &builtin_modules()).unwrap();
+    bench.harness.get_by_label("mine");
+    // Opened again it is the same, on the scenario of the window.
+    ask(&mut bench, ExperimentAction::Close);
+    give_path(&mut bench, &path, ExperimentFile::Open);
+    let model = &bench.editor().model().experiment;
+    assert!(model.draft.as_ref().unwrap().is_on_document());
+    assert_eq!(fault(&bench), None);
+}
+
+/// What makes an experiment wrong.
+type Change = fn(&mut Experiment);
+
+#[test]
+fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
+    let (mut bench, _) = opened(SMALL);
+    let wrong: [(&str, Change); 8] = [
+        ("seeds", |e| e.seeds.test = [50, 60]),
+        ("seeds", |e| e.seeds.validate = [9, 1]),
+        ("runs", |e| e.runs = 0),
+        ("operators", |e| e.operators.r = 7.0),
+        ("operators", |e| e.operators.p = usize::MAX),
+        ("genes", |e| e.genes = vec!["spoon.*".into()]),
+        ("vehicle", |e| e.vehicle = Some("boat".into())),
+        ("stack", |e| e.fitness = Some(NameOr::Name("joy".into()))),
+    ];
+    for (key, change) in wrong {
+        let mut experiment = Experiment::from_text(SMALL).unwrap();
+        change(&mut experiment);
+        ask(&mut bench, ExperimentAction::Set(Box::new(experiment)));
+        let (found, message) = fault(&bench).unwrap_or_else(|| panic!("{key} was not seen"));
+        assert_eq!(found, key, "{message}");
+        bench.harness.get_by_label(&message);
+        bench.press("Train");
+        assert!(
+            bench.editor().model().experiment.training.is_none(),
+            "{key}"
+        );
+    }
+    // The control: without a mistake it can be trained. That two drives tell little is said.
+    let mut experiment = Experiment::from_text(SMALL).unwrap();
+    ask(
+        &mut bench,
+        ExperimentAction::Set(Box::new(experiment.clone())),
+    );
+    assert_eq!(fault(&bench), None);
+    bench.harness.get_by_label_contains("by luck");
+    experiment.runs = 30;
+    ask(&mut bench, ExperimentAction::Set(Box::new(experiment)));
+    assert!(bench.harness.query_by_label_contains("by luck").is_none());
+}
+
+#[test]
+fn files_that_are_no_experiments_change_nothing() {
+    let (mut bench, path) = opened(SMALL);
+    let before = draft(&bench);
+    let misspelt = SMALL.replace("\"runs\"", "\"ruins\"");
+    for text in ["", "{\"format\": \"spoon\"}", &misspelt] {
+        std::fs::write(&path, text).unwrap();
+        give_path(&mut bench, &path, ExperimentFile::Open);
+        assert_eq!(draft(&bench), before);
+    }
+    give_path(&mut bench, Path::new("/nowhere.json"), ExperimentFile::Open);
+    assert_eq!(draft(&bench), before);
+    // The control.
+    std::fs::write(&path, SMALL.replace("\"runs\": 2", "\"runs\": 5")).unwrap();
+    give_path(&mut bench, &path, ExperimentFile::Open);
+    assert_eq!(draft(&bench).runs, 5);
+}
+
+#[test]
+fn the_panel_is_opened_by_its_command_and_an_experiment_by_the_file_menu() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    let is_open = |bench: &Bench| bench.harness.query_by_label("Train a driver").is_some();
+    assert!(!is_open(&bench));
+    bench.ask(Action::Do(Command::Experiment));
+    assert!(is_open(&bench));
+    bench.ask(Action::Do(Command::ResetPanels));
+    assert!(!is_open(&bench));
+    bench.ask(Action::Do(Command::Experiment));
+    assert!(is_open(&bench));
+    let before = bench.scenario().clone();
+    let path = bench.folder.path().join("x.experiment.json");
+    std::fs::write(&path, SMALL).unwrap();
+    bench.ask(Action::Path(path, Purpose::Open, None));
+    assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
+    let (mut bench, _) = opened(SMALL);
+    // Something that is not saved.
+    bench.key(Key::O);
+    bench.look_at(0.0, 0.0, 100.0);
+    bench.drag(&[(-20.0, 0.0), (-10.0, 10.0)]);
+    let before = bench.scenario().clone();
+    let history = bench.editor().model().document.history();
+    let steps = history.undo_labels().count();
+    assert!(bench.editor().model().document.is_dirty());
+    train(&mut bench);
+    bench.press("Individuals");
+    let best = picture(&bench).best().unwrap().clone();
+    bench.press("Show the best");
+    let shown = bench.editor().model().experiment.shown.clone().unwrap();
+    assert_eq!(shown.name, format!("individual {}", best.name()));
+    assert_eq!(shown.course, picture(&bench).courses[0]);
+    // It runs, is watched, and its stack has the values of the individual.
+    let is_driving = bench.play_until(30.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.snapshot.time > 3.0 && live.inspection.is_some())
+    });
+    assert!(is_driving);
+    let live = bench.editor().model().live.clone().unwrap();
+    let stack = live.inspection.as_ref().unwrap().stack.clone();
+    let problem = picture(&bench).problem.clone().unwrap();
+    let values = &problem.genome().preset(&best.genes)["fuzzy_driver"];
+    let own = &bench.scenario().stacks()[&stack].controller.parameters;
+    assert!(values.iter().all(|(key, value)| own[key] == *value));
+    // What is set up meanwhile is set up for the document.
+    ask(&mut bench, ExperimentAction::New(None));
+    let (fault, draft) = (fault(&bench), draft(&bench));
+    assert!(fault.is_none_or(|(_, message)| !message.contains("driver_0")));
+    assert!(matches!(draft.stack, NameOr::Name(name) if before.stacks().contains_key(&name)));
+    bench.press("Back to it");
+    assert_eq!(bench.scenario(), &before);
+    assert!(bench.editor().model().document.is_dirty());
+    let history = bench.editor().model().document.history();
+    assert_eq!(history.undo_labels().count(), steps);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_ne!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_world_that_is_shown_and_edited_is_asked_about_and_nothing_is_lost() {
+    let (mut bench, _) = opened(SMALL);
+    train(&mut bench);
+    let before = bench.scenario().clone();
+    let best = picture(&bench).best().unwrap().clone();
+    let show = |name: &str| ExperimentAction::Show {
+        genes: best.genes.clone(),
+        course: 5,
+        name: name.into(),
+    };
+    ask(&mut bench, show("a"));
+    assert_ne!(bench.scenario(), &before);
+    // One after the other, and back to the document all the same.
+    ask(&mut bench, show("b"));
+    assert_eq!(
+        bench
+            .editor()
+            .model()
+            .experiment
+            .shown
+            .as_ref()
+            .unwrap()
+            .name,
+        "b"
+    );
+    let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
+    bench.ask(Action::Apply("Add stack".into(), edit));
+    ask(&mut bench, show("c"));
+    assert_eq!(
+        bench
+            .editor()
+            .model()
+            .experiment
+            .shown
+            .as_ref()
+            .unwrap()
+            .name,
+        "b"
+    );
+    ask(&mut bench, ExperimentAction::Back);
+    assert_eq!(bench.editor().model().dialog, Dialog::Unsaved(Next::Back));
+    // A window is seen a frame after it was laid out.
+    bench.harness.run_steps(3);
+    bench.press("Don't save");
+    assert_eq!(bench.scenario(), &before);
+    assert!(bench.editor().model().experiment.shown.is_none());
+    // What opens another document goes over the one that waits, and asks about it if it is not saved.
+    let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
+    bench.ask(Action::Apply("Add stack".into(), edit));
+    ask(&mut bench, show("d"));
+    bench.ask(Action::Leave(Next::New));
+    assert_eq!(bench.editor().model().dialog, Dialog::Unsaved(Next::New));
+    assert!(bench.scenario().stacks().contains_key("extra"));
+    bench.harness.run_steps(3);
+    bench.press("Cancel");
+    assert!(bench.scenario().stacks().contains_key("extra"));
+}
+
+#[test]
+fn the_champion_goes_into_a_stack_in_one_step() {
+    let (mut bench, _) = opened(SMALL);
+    train(&mut bench);
+    let before = bench.scenario().clone();
+    let verdict = picture(&bench).verdict.clone().unwrap();
+    let problem = picture(&bench).problem.clone().unwrap();
+    let values = &problem.genome().preset(&verdict.champion.genes)["fuzzy_driver"];
+    ask(
+        &mut bench,
+        ExperimentAction::Apply(Some("fuzzy_driver".into())),
+    );
+    let own = &bench.scenario().stacks()["fuzzy_driver"]
+        .controller
+        .parameters;
+    assert!(values.iter().all(|(key, value)| own[key] == *value));
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+    // Into a stack that does not use the module it cannot.
+    ask(&mut bench, ExperimentAction::Apply(Some("idm".into())));
+    ask(&mut bench, ExperimentAction::Apply(Some("nobody".into())));
+    assert_eq!(bench.scenario(), &before);
+    // By the button, into a new one.
+    bench.press("Put in");
+    let trained = &bench.scenario().stacks()["trained"];
+    assert_eq!(trained, &problem.stack(&verdict.champion.genes));
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn an_individual_is_struck_out_by_hand_and_the_result_says_so() {
+    let (mut bench, _) = opened(SMALL);
+    train(&mut bench);
+    let (hash, best) = {
+        let picture = picture(&bench);
+        (picture.pool_hash.clone(), picture.best().unwrap().clone())
+    };
+    bench.press("Individuals");
+    bench.press(&format!("Strike out {}", best.name()));
+    wait_until(&mut bench, "struck", |picture| picture.struck_out == 1);
+    let after = picture(&bench);
+    assert_ne!(after.pool_hash, hash);
+    assert!(
+        after.verdict.is_none(),
+        "a champion who may be the one that is out"
+    );
+    let row = after
+        .individuals
+        .iter()
+        .find(|row| row.birth == best.birth)
+        .unwrap();
+    assert_eq!((row.fate.clone(), row.rank), (Fate::StruckOut, None));
+    bench.press("Training");
+    bench.harness.get_by_label_contains("struck out by hand");
+    bench.press("Judge now");
+    wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
+    let verdict = picture(&bench).verdict.clone().unwrap();
+    assert_ne!(verdict.champion.genes, best.genes);
+}
+
+#[test]
+fn whoever_is_struck_out_while_others_train_is_not_bred_from_and_the_record_holds() {
+    let text = SMALL.replace("\"generations\": 3", "\"generations\": 40");
+    let (mut bench, _) = opened(&text);
+    bench.press("Train");
+    wait_until(&mut bench, "a generation", |picture| {
+        !picture.generations.is_empty()
+    });
+    bench.press("Pause");
+    // The runs under way end; no other begins.
+    std::thread::sleep(Duration::from_millis(500));
+    bench.settle();
+    let before = picture(&bench).generations.len();
+    let best = picture(&bench).best().unwrap().clone();
+    ask(&mut bench, ExperimentAction::StrikeOut(best.birth));
+    wait_until(&mut bench, "struck", |picture| picture.struck_out == 1);
+    // It stands still as it did before, with the same generations.
+    assert_eq!(picture(&bench).generations.len(), before);
+    assert!(bench.editor().model().experiment.progress.is_paused);
+    bench.press("Go on");
+    wait_until(&mut bench, "over", |picture| picture.phase == Phase::Over);
+    let picture = picture(&bench);
+    assert_eq!((picture.struck_out, picture.generations.len()), (1, 40));
+    let experiment = Experiment::from_text(&text).unwrap();
+    let problem = Problem::new(&experiment, None, &builtin_modules()).unwrap();
+    let record = picture.record.as_ref().unwrap();
+    let resumed = Training::resume(&experiment, problem.genome(), &problem, record).unwrap();
+    assert_eq!(resumed.pool_hash(), picture.pool_hash);
+    let later = record.generations[before..].iter().flatten();
+    assert_eq!(later.filter(|judged| judged.birth == best.birth).count(), 0);
+}
+
+#[test]
+fn what_has_changed_is_seen_rule_by_rule() {
+    let (mut bench, _) = opened(SMALL);
+    train(&mut bench);
+    bench.press("Changes");
+    let picture = picture(&bench);
+    let genome = picture.problem.as_ref().unwrap().genome();
+    let champion = &picture.verdict.as_ref().unwrap().champion.genes;
+    let start = genome.start();
+    let all = genome.genes().iter().zip(&start).zip(champion);
+    let mut changed = 0;
+    for ((gene, &before), &after) in all.filter(|((gene, _), _)| gene.rule.is_some()) {
+        let said = if before == after {
+            format!("{}: {}, unchanged", gene.key, gene.in_words(after))
+        } else {
+            changed += 1;
+            let (before, after) = (gene.in_words(before), gene.in_words(after));
+            format!("{}: {before} became {after}", gene.key)
+        };
+        bench.harness.get_by_label(&said);
+    }
+    assert!(
+        changed > 0,
+        "training has changed nothing, so the test shows nothing"
+    );
+}
+
+#[test]
+fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    common::open_results(&mut bench);
+    bench.press("Compare");
+    let open = bench.editor().model().experiment.results.clone();
+    let names: Vec<String> = open.iter().map(|open| open.name()).collect();
+    assert_eq!(names, ["fuzzy", "pursuit"]);
+    let pairs = |at: usize| open[at].fitnesses().into_iter();
+    let pairs: Vec<(f64, f64)> = pairs(0).zip(pairs(1)).collect();
+    let expected = roadwright_training::statistics::paired(&pairs, 0.95).unwrap();
+    assert_eq!(open[0].against(&open[1]), Ok(expected));
+    let text = format!("difference {:.4} of 6 pairs", expected.mean);
+    bench.harness.get_by_label_contains(&text);
+    // Their ways are those of the drives, on one map; the document waits meanwhile.
+    let before = bench.scenario().clone();
+    bench.press("Show the runs of fuzzy");
+    let model = &bench.editor().model().experiment;
+    let paths = model.paths.clone().unwrap();
+    let completed = paths.iter().filter(|path| path.is_complete).count();
+    assert_eq!((paths.len(), completed), (6, open[0].summary.completed));
+    let name = &model.shown.as_ref().unwrap().name;
+    assert!(
+        name.starts_with("6 runs of fuzzy") && !name.contains("not as"),
+        "{name}"
+    );
+    assert_ne!(bench.scenario(), &before);
+    bench.press("Back to it");
+    assert_eq!(bench.scenario(), &before);
+    assert!(bench.editor().model().experiment.paths.is_none());
+    // Rows that somebody has changed are refused, and so is what is no result.
+    let path = bench.folder.path().join("fuzzy.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let fitness = format!("\"fitness\":{}", open[0].results.rows[0].fitness);
+    let changed = text.replacen(&fitness, "\"fitness\":1.5", 1);
+    assert_ne!(changed, text, "{fitness}");
+    for wrong in [changed.as_str(), "", "{}"] {
+        let path = bench.folder.path().join("wrong.json");
+        std::fs::write(&path, wrong).unwrap();
+        give_path(&mut bench, &path, ExperimentFile::Results);
+        assert_eq!(bench.editor().model().experiment.results.len(), 2);
+    }
+    // Of another fitness they say nothing about each other, and that is told.
+    let mut other = open[1].results.clone();
+    other.head.fitness = "safety".into();
+    let path = bench.folder.path().join("pursuit.json");
+    std::fs::write(&path, other.to_text()).unwrap();
+    give_path(&mut bench, &path, ExperimentFile::Results);
+    assert_eq!(bench.editor().model().experiment.results.len(), 2);
+    bench.harness.get_by_label_contains("different fitnesses");
+    bench.press("Put pursuit away");
+    ask(&mut bench, ExperimentAction::CloseResults(7));
+    assert_eq!(bench.editor().model().experiment.results.len(), 1);
+    bench.harness.get_by_label_contains("Open a second file");
+}

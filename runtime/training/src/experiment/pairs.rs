@@ -1,0 +1,63 @@
+//! Results against each other, in pairs of the same seed.
+
+use super::results::{Head, Results};
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// Why results say nothing about each other.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("they are of different {what}, {first} and {other}, and say nothing about each other")]
+pub struct Incomparable {
+    /// What is different.
+    pub what: &'static str,
+    /// What the first are of.
+    pub first: String,
+    /// What the others are of.
+    pub other: String,
+}
+
+/// Whether results can be compared. Courses are told by their hashes: two files of one scenario that differ in
+/// their stacks are one course.
+///
+/// # Errors
+/// If they are of different courses, fitnesses or versions: whatever the drivers are, they say nothing about each
+/// other.
+pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> {
+    let hashes_known = !first.course_hash.is_empty() && !other.course_hash.is_empty();
+    let is_same_course = if hashes_known {
+        first.course_hash == other.course_hash
+    } else {
+        first.course == other.course
+    };
+    let different = |what, first: String, other: String| Incomparable { what, first, other };
+    if !is_same_course {
+        let of = |head: &Head| format!("{} ({})", head.course, head.course_hash);
+        return Err(different("courses", of(first), of(other)));
+    }
+    for (what, first, other) in [
+        ("fitnesses", &first.fitness, &other.fitness),
+        (
+            "versions of roadwright",
+            &first.roadwright,
+            &other.roadwright,
+        ),
+    ] {
+        if first != other {
+            return Err(different(what, first.clone(), other.clone()));
+        }
+    }
+    Ok(())
+}
+
+/// Fitnesses of both on the seeds that both have, in the order of the others' rows.
+///
+/// # Errors
+/// If they cannot be compared.
+pub fn pairs(first: &Results, other: &Results) -> Result<Vec<(f64, f64)>, Incomparable> {
+    check_comparable(&first.head, &other.head)?;
+    let by_seed: BTreeMap<u64, f64> = (first.rows.iter())
+        .map(|row| (row.seed, row.fitness))
+        .collect();
+    let pairs = (other.rows.iter()).filter_map(|row| Some((*by_seed.get(&row.seed)?, row.fitness)));
+    Ok(pairs.collect())
+}

@@ -1,0 +1,76 @@
+//! The champion and the values before training on courses that nobody has seen.
+
+use super::genes::Genome;
+use super::judge::Run;
+use super::problem::{LEVEL, Problem};
+use super::record::RecordedChampion;
+use super::training::{Champion, Training};
+use crate::experiment::{Estimate, ExperimentError, Summary};
+use thiserror::Error;
+
+/// What training has come to, with error bars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Verdict {
+    /// The champion.
+    pub champion: Champion,
+    /// His runs on the test courses, as `bench run` reports them.
+    pub held_out: Summary,
+    /// The same of the values before training.
+    pub start: Summary,
+    /// Fitness of the champion less that of the start, course by course.
+    pub difference: Estimate,
+}
+
+/// Why there is no verdict.
+#[derive(Debug, Error)]
+pub enum NoRows {
+    /// The course cannot be driven with these values.
+    #[error(transparent)]
+    Experiment(#[from] ExperimentError),
+    /// The runs left nothing behind.
+    #[error("the test courses gave no rows")]
+    Empty,
+}
+
+impl Verdict {
+    /// The verdict on a champion whose test courses begin with a seed.
+    ///
+    /// # Errors
+    /// If the course cannot be driven with the values, or the runs left no rows.
+    pub fn new(
+        (problem, first_seed): (&Problem, u64),
+        training: &Training<'_>,
+        champion: Champion,
+    ) -> Result<Self, NoRows> {
+        let pairs = champion.held_out.iter().zip(&champion.start);
+        let difference =
+            |(trained, before): (&Run, &Run)| training.as_fitness(trained.score - before.score);
+        let differences: Vec<f64> = pairs.map(difference).collect();
+        let summary = |genes: &[f64], runs: &[Run]| {
+            let results = problem.results(genes, first_seed, runs)?;
+            results.as_ref().and_then(Summary::of).ok_or(NoRows::Empty)
+        };
+        Ok(Self {
+            held_out: summary(&champion.genes, &champion.held_out)?,
+            start: summary(&problem.genome().start(), &champion.start)?,
+            difference: Estimate::of(&differences, LEVEL),
+            champion,
+        })
+    }
+
+    /// The champion as a record keeps him.
+    pub fn recorded(&self, genome: &Genome) -> RecordedChampion {
+        let scores = |runs: &[Run]| runs.iter().map(|run| run.score).collect();
+        let before = genome.start();
+        let genes = genome.genes().iter().zip(&before).zip(&self.champion.genes);
+        RecordedChampion {
+            genes: genome.print(&self.champion.genes),
+            preset: genome.preset(&self.champion.genes),
+            changes: genes
+                .map(|((gene, &before), &after)| (gene.in_words(before), gene.in_words(after)))
+                .collect(),
+            held_out: scores(&self.champion.held_out),
+            start: scores(&self.champion.start),
+        }
+    }
+}
