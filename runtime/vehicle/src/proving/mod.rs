@@ -13,11 +13,7 @@ mod straight;
 mod track;
 mod trailers;
 
-use crate::drive_train::DriveTrain;
-use crate::dynamic::SingleTrack;
-use crate::one_track::OneTrackLimits;
-use crate::rigid::RigidModel;
-use roadwright_scenario::DynamicsLevel;
+use crate::sheet::Sheet as Subject;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::Serialize;
 use thiserror::Error;
@@ -79,6 +75,18 @@ pub struct Manoeuvre {
     pub note: String,
 }
 
+impl Manoeuvre {
+    /// What the value is held to, in words; empty without a limit.
+    pub fn limit_text(&self) -> String {
+        self.limit
+            .map_or_else(String::new, |limit| match self.bound {
+                Bound::Min => format!(">= {limit:.3}"),
+                Bound::Max => format!("<= {limit:.3}"),
+                Bound::Near => format!("{limit:.3} +- {} %", 100.0 * self.tolerance),
+            })
+    }
+}
+
 /// Why a vehicle cannot be tested.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ProvingError {
@@ -112,40 +120,36 @@ impl Measured {
     }
 }
 
-/// A vehicle on the proving ground.
-struct Subject<'a> {
-    file: &'a VehicleFile,
-    limits: OneTrackLimits,
-    train: Option<DriveTrain>,
-    /// Unless the file lacks what slipping tyres need.
-    model: Option<SingleTrack>,
-    /// Unless the file lacks what rigid bodies need.
-    rigid: Option<RigidModel>,
-}
-
 /// Drives all manoeuvres.
 ///
 /// # Errors
 /// If the file has a limit for a manoeuvre that is none.
 pub fn prove(file: &VehicleFile) -> Result<Vec<Manoeuvre>, ProvingError> {
+    prove_while(file, |_| true)
+}
+
+/// Drives manoeuvres one after the other; each is shown to `goes_on` when it is over, which says whether
+/// the next one is driven.
+///
+/// # Errors
+/// As [`prove`].
+pub fn prove_while(
+    file: &VehicleFile,
+    mut goes_on: impl FnMut(&Manoeuvre) -> bool,
+) -> Result<Vec<Manoeuvre>, ProvingError> {
     let is_known = |name: &str| MANOEUVRES.contains(&name);
     if let Some(name) = file.limits.keys().find(|name| !is_known(name)) {
         return Err(ProvingError::UnknownManoeuvre(name.clone()));
     }
-    let serves = file.missing(DynamicsLevel::DynamicOneTrack).is_empty();
-    let subject = Subject {
-        file,
-        limits: OneTrackLimits::from(&file.vehicle_type()),
-        train: DriveTrain::new(file),
-        model: serves.then(|| SingleTrack::from(file)),
-        rigid: file
-            .missing(DynamicsLevel::Rigid)
-            .is_empty()
-            .then(|| RigidModel::of_file(file))
-            .flatten(),
-    };
-    let manoeuvres = MANOEUVRES.map(|name| subject.drive(name));
-    Ok(manoeuvres.into())
+    let subject = Subject::of(file);
+    let mut done = Vec::new();
+    for name in MANOEUVRES {
+        done.push(subject.drive(name));
+        if done.last().is_some_and(|one| !goes_on(one)) {
+            break;
+        }
+    }
+    Ok(done)
 }
 
 /// Heavier vehicles than this are not those of ISO 3888, kg.
@@ -380,6 +384,18 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn who_does_not_go_on_gets_what_was_driven_until_then() {
+        let (jeep, mut seen) = (shipped("willys-mb"), Vec::new());
+        let done = prove_while(&jeep, |one| {
+            seen.push(one.name);
+            seen.len() < 3
+        });
+        let done = done.unwrap();
+        assert_eq!(seen, MANOEUVRES[..3]);
+        assert_eq!(done[..], report("willys-mb")[..3]);
     }
 
     #[test]

@@ -248,6 +248,17 @@ impl RigidModel {
         self.wheels[wheel].load / self.wheels[wheel].spring
     }
 
+    /// Force of the anti-sway bar on a wheel, N, of the compressions of its spring and its partner's, m:
+    /// a wheel in the air hangs on its bar where its spring ends.
+    pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
+        let hanging = |number: usize, compression: f64| {
+            let wheel = &self.wheels[number];
+            compression.max(-wheel.load / wheel.spring)
+        };
+        let difference = hanging(number, pressed[0]) - hanging(partner, pressed[1]);
+        self.anti_sway * difference
+    }
+
     /// Roll over lateral acceleration on level ground, rad s^2/m: overturning moment over the stiffness
     /// of springs and bars, less what the weight takes back as it leans over [Gillespie 1992], chapter 6.
     pub fn roll_gradient(&self) -> f64 {
