@@ -56,6 +56,7 @@ impl Editor {
             Action::BackToPresent => self.live().back_to_present(),
             Action::Drive(controls) => self.move_controls(controls),
             Action::Module(action) => self.module(action),
+            Action::Workshop(action) => self.workshop(action),
             Action::View(action) => self.view_action(action),
             Action::Jump(low, high) => self.jump(low, high),
             Action::Tool(kind) => self.choose(kind),
@@ -71,6 +72,7 @@ impl Editor {
             Action::DropBackground => self.model.background = None,
             Action::Show(dialog) => self.model.dialog = dialog,
             Action::ShowPanel(title) => self.view.panels.bring_to_front(title),
+            Action::AskPath(purpose) => self.ask_path(purpose, None),
             Action::Browse(purpose, then) => self.browse(purpose, then),
             Action::Path(path, purpose, then) => self.take_path(path, purpose, then),
             Action::Leave(next) => self.leave(next),
@@ -137,6 +139,7 @@ impl Editor {
             Command::Palette => self.model.dialog = Dialog::palette(),
             Command::Keys => self.model.dialog = Dialog::keys(),
             Command::Results => self.view.panels.bring_to_front("Results"),
+            Command::Workshop => self.view.panels.bring_to_front("Workshop"),
             Command::ResetPanels => self.view.panels.reset(),
         }
     }

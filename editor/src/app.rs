@@ -16,6 +16,7 @@ use crate::settings::Settings;
 use crate::shipped;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
+use crate::workshop::{Shop, Workshop};
 use roadwright_extension::Level;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Scenario, file};
@@ -84,6 +85,7 @@ pub struct Editor {
     pub(crate) flow: DocumentFlow,
     pub(crate) derived: Derivation,
     pub(crate) playing: Playing,
+    pub(crate) shop: Shop,
     pub(crate) extensions: Extensions,
     pub(crate) context: egui::Context,
     /// What was copied last, here or in another window.
@@ -123,6 +125,7 @@ impl Editor {
             flow: DocumentFlow::new(&options.autosaves),
             derived: Derivation::new(wake),
             playing: Playing::default(),
+            shop: Shop::default(),
             context: context.clone(),
             clipboard: None,
             settings_folder: options.settings,
@@ -160,6 +163,7 @@ impl Editor {
             && !self.view.canvas.is_waiting()
             && !self.flow.is_busy()
             && self.playing.is_settled(&self.model)
+            && !self.model.workshop.trial.is_running
     }
 
     /// Whether the welcome panel has all its pictures.
@@ -237,6 +241,7 @@ impl Editor {
         self.derive();
         self.look_at_modules(time);
         self.look_at_live();
+        self.look_at_workshop();
         self.look_at_files(time);
         self.look_at_dropped_files();
         self.look_at_closing();
@@ -278,6 +283,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         damaged: None,
         changed_on_disk: false,
         bundle: None,
+        workshop: Workshop::default(),
     }
 }
 

@@ -117,6 +117,7 @@ commands! {
     Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
     Keys: "Keys", "Show all keys and change them.", "Questionmark";
     Results: "Results", "Show what comes of the run: curves over time and trips.", "";
+    Workshop: "Vehicle workshop", "Change the numbers of a vehicle, see what they do, test it and drive it.", "";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
 }
 

@@ -13,6 +13,7 @@ use crate::model::{Dialog, Next, Purpose, Tone};
 use crate::sharing::is_bundle;
 use crate::shipped;
 use crate::tools::ToolKind;
+use crate::workshop::{Bench, vehicle_path};
 use roadwright_render::Picture;
 use roadwright_scenario::Scenario;
 use std::path::{Path, PathBuf};
@@ -98,11 +99,18 @@ fn state_of(document: &Document) -> DocumentState {
 impl Editor {
     /// Another document; the old one is not looked back at.
     pub(crate) fn set_document(&mut self, document: Document) {
+        // What waits beside the test track is the old document.
+        self.leave_track();
         // What was kept belongs to the old document, which is saved, or was given up knowingly.
         if let Some(autosave) = &mut self.flow.autosave {
             autosave.clear();
         }
         self.model.document = document;
+        self.show_document();
+    }
+
+    /// The document of the model is another one: what was shown of the one before is forgotten.
+    pub(crate) fn show_document(&mut self) {
         // A run keeps its modules when its scenario is saved elsewhere; another document does not.
         let path = self.model.document.path();
         self.extensions.follow(path, &self.model.settings);
@@ -116,7 +124,10 @@ impl Editor {
 
     /// Keeps edits, and looks once a second whether another program has written the file.
     pub(crate) fn look_at_files(&mut self, time: f64) {
-        self.flow.keep(&self.model.document, time);
+        // The test track is nothing that has to be recovered.
+        let own = self.shop.waiting_document();
+        self.flow
+            .keep(own.unwrap_or(&mut self.model.document), time);
         if time - self.flow.disk_looked_at < DISK_PERIOD {
             return;
         }
@@ -128,6 +139,9 @@ impl Editor {
     /// Asks before the window is closed with unsaved changes.
     pub(crate) fn look_at_closing(&mut self) {
         let closing = self.context.input(|i| i.viewport().close_requested());
+        if closing {
+            self.leave_track();
+        }
         if closing && !self.flow.may_quit && self.model.document.is_dirty() {
             self.context
                 .send_viewport_cmd(egui::ViewportCommand::CancelClose);
@@ -153,11 +167,17 @@ impl Editor {
             }
             Purpose::Results => format!("{title}-results"),
             Purpose::Drive => format!("{title}-drive.csv"),
-            Purpose::Open | Purpose::Import | Purpose::Background => String::new(),
+            Purpose::SaveVehicle | Purpose::UseVehicle => self.vehicle_suggestion(),
+            Purpose::Open | Purpose::Import | Purpose::Background | Purpose::OpenVehicle => {
+                String::new()
+            }
         }
     }
 
     pub(crate) fn ask_path(&mut self, purpose: Purpose, then: Option<Next>) {
+        if purpose == Purpose::Save {
+            self.leave_track();
+        }
         self.model.dialog = Dialog::Path {
             purpose,
             text: self.suggestion(purpose),
@@ -166,6 +186,8 @@ impl Editor {
     }
 
     pub(crate) fn save(&mut self, then: Option<Next>) {
+        // What is saved is the scenario, never the test track.
+        self.leave_track();
         // Looked at again, and not only once a second: saving over the work of others cannot be
         // undone.
         if self.model.document.changed_on_disk() {
@@ -222,6 +244,16 @@ impl Editor {
             Purpose::Save => {
                 self.save_to(scenario_path(&path), then);
             }
+            Purpose::OpenVehicle => self.flow.jobs.push(Job::open_vehicle(path, wake)),
+            Purpose::SaveVehicle | Purpose::UseVehicle => {
+                if let Some(bench) = &self.model.workshop.bench {
+                    let (file, path) = (bench.file.clone(), vehicle_path(&path));
+                    let uses = purpose == Purpose::UseVehicle;
+                    self.flow
+                        .jobs
+                        .push(Job::save_vehicle(file, path, uses, wake));
+                }
+            }
             Purpose::Import => self.leave(Next::Import(path)),
             Purpose::Picture => {
                 let scenario = self.model.document.scenario().clone();
@@ -244,6 +276,7 @@ impl Editor {
 
     /// Asks before unsaved changes are lost. A gesture under way is one of them.
     pub(crate) fn leave(&mut self, next: Next) {
+        self.leave_track();
         self.model.document.commit();
         if self.model.document.is_dirty() {
             self.model.dialog = Dialog::Unsaved(next);
@@ -364,6 +397,7 @@ impl Editor {
 
     /// Takes a document that was read; edits made meanwhile are asked about.
     fn take_document(&mut self, document: Document) {
+        self.leave_track();
         let state = state_of(&self.model.document);
         // Unchanged since it was asked for: unsaved changes were asked about then.
         if self.flow.load_state == Some(state) || !self.model.document.is_dirty() {
@@ -425,6 +459,12 @@ impl Editor {
             }
             Outcome::Bundle(path, Ok(bundle)) => self.take_bundle(path, *bundle),
             Outcome::Unpacked(Ok(scenario)) => self.open_unpacked(scenario),
+            Outcome::Vehicle(path, Ok((file, text))) => {
+                self.put_on_bench(Bench::from_path(path, *file, &text));
+            }
+            Outcome::VehicleSaved(path, file, uses, Ok(())) => {
+                self.note_vehicle_saved(path, file, uses);
+            }
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
             Outcome::Browsed(_, _, None) => {}
             Outcome::Saved(.., Err(error)) => {
@@ -442,7 +482,9 @@ impl Editor {
             | Outcome::Background(Err(error))
             | Outcome::Shared(_, Err(error))
             | Outcome::Bundle(_, Err(error))
-            | Outcome::Unpacked(Err(error)) => self.say(Tone::Failed, &error),
+            | Outcome::Unpacked(Err(error))
+            | Outcome::Vehicle(_, Err(error))
+            | Outcome::VehicleSaved(.., Err(error)) => self.say(Tone::Failed, &error),
         }
     }
 
@@ -451,6 +493,8 @@ impl Editor {
         // Another document may have been opened while this one was written.
         if id == self.model.document.id() {
             self.model.document.saved_as(path, state);
+        } else if let Some(own) = self.shop.waiting_document().filter(|own| own.id() == id) {
+            own.saved_as(path, state);
         }
         self.model.settings.remember(path);
         self.say(Tone::Done, &format!("Saved {}.", path.display()));

@@ -6,6 +6,8 @@ use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::Picture;
+use roadwright_scenario::file::FileError;
+use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trips_as_csv};
 use std::path::{Path, PathBuf};
@@ -31,6 +33,10 @@ pub(crate) enum Outcome {
     Bundle(PathBuf, Result<Box<Bundle>, String>),
     /// A bundle was unpacked; the scenario in it.
     Unpacked(Result<PathBuf, String>),
+    /// A vehicle file was read: what it says, and its text.
+    Vehicle(PathBuf, Result<(Box<VehicleFile>, String), String>),
+    /// A vehicle file was written; whether the scenario is to use it.
+    VehicleSaved(PathBuf, Arc<VehicleFile>, bool, Result<(), String>),
     /// A path was chosen, or not.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
 }
@@ -275,6 +281,35 @@ impl Job {
         })
     }
 
+    /// Reads a vehicle file.
+    pub(crate) fn open_vehicle(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+        Self::start(format!("Reading {}", name(&path)), false, wake, move |_| {
+            let read = roadwright_files::read_text(&path, LARGEST)
+                .map_err(|error| format!("{}: {error}", path.display()))
+                .and_then(|text| match VehicleFile::from_text(&text) {
+                    Ok(file) => Ok((Box::new(file), text)),
+                    Err(error) => {
+                        let path = path.clone();
+                        Err(FileError::Text { path, error }.to_string())
+                    }
+                });
+            Some(Outcome::Vehicle(path, read))
+        })
+    }
+
+    /// Writes a vehicle file.
+    pub(crate) fn save_vehicle(
+        file: Arc<VehicleFile>,
+        path: PathBuf,
+        uses: bool,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(format!("Saving {}", name(&path)), false, wake, move |_| {
+            let saved = file.save(&path).map_err(|error| error.to_string());
+            Some(Outcome::VehicleSaved(path, file, uses, saved))
+        })
+    }
+
     /// Unpacks a bundle.
     pub(crate) fn unpack(
         bundle: Arc<crate::sharing::OpenBundle>,
@@ -313,6 +348,15 @@ impl Job {
                 Purpose::Results => dialog
                     .set_title("Export results into a folder")
                     .pick_folder(),
+                Purpose::OpenVehicle => dialog
+                    .set_title("Open a vehicle")
+                    .add_filter("Roadwright vehicle", &["json"])
+                    .pick_file(),
+                Purpose::SaveVehicle | Purpose::UseVehicle => dialog
+                    .set_title("Save the vehicle")
+                    .add_filter("Roadwright vehicle", &["json"])
+                    .set_file_name(suggestion)
+                    .save_file(),
                 Purpose::Drive => dialog
                     .set_title("Keep what was driven")
                     .add_filter("Table", &["csv"])

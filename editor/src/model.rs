@@ -14,6 +14,7 @@ use crate::settings::Settings;
 use crate::sharing::OpenBundle;
 use crate::theme::Theme;
 use crate::tools::ToolKind;
+use crate::workshop::{Workshop, WorkshopAction};
 use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
@@ -75,6 +76,8 @@ pub struct Model {
     pub changed_on_disk: bool,
     /// The bundle that was read last, until it is unpacked or put away.
     pub bundle: Option<Arc<OpenBundle>>,
+    /// The vehicle workshop.
+    pub workshop: Workshop,
 }
 
 impl Model {
@@ -139,6 +142,12 @@ pub enum Purpose {
     Results,
     /// Where to write what was driven by hand.
     Drive,
+    /// A vehicle file for the workshop.
+    OpenVehicle,
+    /// Where to save the vehicle of the workshop.
+    SaveVehicle,
+    /// The same, for a vehicle type of the scenario.
+    UseVehicle,
 }
 
 /// The window that is open over the others, and what it opens with. What has been typed into it
@@ -278,6 +287,8 @@ pub enum Action {
     ShowPanel(&'static str),
     /// A native dialog for a path.
     Browse(Purpose, Option<Next>),
+    /// A path is asked for, with a suggestion.
+    AskPath(Purpose),
     /// A path was given.
     Path(PathBuf, Purpose, Option<Next>),
     /// Something that would lose unsaved changes: asks first.
@@ -303,6 +314,8 @@ pub enum Action {
     Say(Tone, String),
     /// Something about plugins and scripts.
     Module(ModuleAction),
+    /// Something in the vehicle workshop.
+    Workshop(WorkshopAction),
     /// What the map has shown already in the frame that sends it.
     View(ViewAction),
 }

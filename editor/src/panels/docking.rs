@@ -48,7 +48,7 @@ pub(super) struct Widened {
 /// if it has that already.
 pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
     let row = tree.root()?;
-    let is_map = |id: TileId| matches!(tree.tiles.get(id), Some(Tile::Pane(Pane::Map)));
+    let is_map = |id: TileId| holds_map(&tree.tiles, id);
     let Some(Tile::Container(Container::Linear(all))) = tree.tiles.get(row) else {
         return None;
     };
@@ -74,6 +74,56 @@ pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
         own,
         given,
     })
+}
+
+/// Whether a tile is the map, or has it in it.
+fn holds_map(tiles: &Tiles<Pane>, id: TileId) -> bool {
+    match tiles.get(id) {
+        Some(Tile::Pane(pane)) => *pane == Pane::Map,
+        Some(Tile::Container(container)) => container
+            .children_vec()
+            .into_iter()
+            .any(|child| holds_map(tiles, child)),
+        None => false,
+    }
+}
+
+/// Gives a panel that is not there yet a place below the map; where a person has put the map among
+/// tabs, one among them.
+pub(super) fn open_below_map(tree: &mut Tree<Pane>, pane: Pane) {
+    let (None, Some(map)) = (
+        tree.tiles.find_pane(&pane),
+        tree.tiles.find_pane(&Pane::Map),
+    ) else {
+        return;
+    };
+    let pane = tree.tiles.insert_pane(pane);
+    let parent = tree.tiles.parent_of(map);
+    let is_row = parent.is_some_and(|parent| {
+        matches!(
+            tree.tiles.get(parent),
+            Some(Tile::Container(Container::Linear(_)))
+        )
+    });
+    if let (Some(parent), false) = (parent, is_row) {
+        tree.move_tile_to_container(pane, parent, usize::MAX, false);
+        return;
+    }
+    let tabs = tree.tiles.insert_tab_tile(vec![pane]);
+    let column = Linear::new(LinearDir::Vertical, vec![map, tabs]);
+    let column = tree.tiles.insert_container(Container::Linear(column));
+    let Some(Tile::Container(Container::Linear(row))) =
+        parent.and_then(|parent| tree.tiles.get_mut(parent))
+    else {
+        tree.root = Some(column);
+        return;
+    };
+    // The column has the place and the share that the map had.
+    let share = row.shares[map];
+    for child in row.children.iter_mut().filter(|child| **child == map) {
+        *child = column;
+    }
+    row.shares.set_share(column, share);
 }
 
 impl Widened {
@@ -108,6 +158,27 @@ mod tests {
             panic!("{all:?}");
         };
         all.shares[side] / (all.shares[map] + all.shares[side])
+    }
+
+    #[test]
+    fn a_panel_opens_once_below_the_map_which_keeps_its_share() {
+        let mut tree = first_tree();
+        let before = share_of_side(&tree);
+        open_below_map(&mut tree, Pane::Workshop);
+        open_below_map(&mut tree, Pane::Workshop);
+        assert!((share_of_side(&tree) - before).abs() < 1e-6);
+        let panes = tree.tiles.tiles();
+        let count = panes.filter(|tile| matches!(tile, Tile::Pane(Pane::Workshop)));
+        assert_eq!(count.count(), 1);
+        // Narrow windows still give the side its room.
+        assert!(widen_side(&mut tree, 576.0).is_some());
+        // Where there is nothing but the map.
+        let mut tiles = Tiles::default();
+        let map = tiles.insert_pane(Pane::Map);
+        let mut alone = Tree::new(egui::Id::unique("alone"), map, tiles);
+        open_below_map(&mut alone, Pane::Workshop);
+        assert!(alone.tiles.find_pane(&Pane::Workshop).is_some());
+        assert!(alone.root() != Some(map));
     }
 
     #[test]

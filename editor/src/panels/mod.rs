@@ -29,13 +29,14 @@ mod tools;
 mod vehicle;
 mod welcome;
 mod widgets;
+mod workshop;
 
 use crate::canvas::Canvas;
 use crate::command::Command;
 use crate::model::{Action, Model};
 use crate::view::ViewState;
 use egui::{Frame, Panel, Ui, WidgetText};
-use egui_tiles::{Behavior, SimplificationOptions, TileId, Tree, UiResponse};
+use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
 
 /// What a tile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub(crate) enum Pane {
     Script,
     /// What comes of the run.
     Results,
+    /// The vehicle workshop, which is opened when it is asked for.
+    Workshop,
 }
 
 impl Pane {
@@ -75,6 +78,7 @@ impl Pane {
             Self::Modules => "Modules",
             Self::Script => "Script",
             Self::Results => "Results",
+            Self::Workshop => "Workshop",
         }
     }
 }
@@ -109,6 +113,9 @@ impl PanelState {
 
     /// Brings the panel with a title to the front.
     pub(crate) fn bring_to_front(&mut self, title: &str) {
+        if title == Pane::Workshop.title() {
+            docking::open_below_map(&mut self.tree, Pane::Workshop);
+        }
         self.tree.make_active(
             |_, tile| matches!(tile, egui_tiles::Tile::Pane(pane) if pane.title() == title),
         );
@@ -177,6 +184,7 @@ impl Behavior<Pane> for Panes<'_> {
                     Pane::Modules => modules::ui(ui, self.model, self.actions),
                     Pane::Script => scripts::ui(ui, self.model, self.script, self.actions),
                     Pane::Results => results::ui(ui, self.model, self.results, self.actions),
+                    Pane::Workshop => workshop::ui(ui, self.model, self.actions),
                     Pane::Map => {}
                 });
         });
@@ -199,8 +207,15 @@ impl Behavior<Pane> for Panes<'_> {
         SimplificationOptions {
             // The map alone in its tile needs no tab above it.
             all_panes_must_have_tabs: false,
+            // The workshop alone in its tile does: it is closed there.
+            prune_single_child_tabs: false,
             ..SimplificationOptions::default()
         }
+    }
+
+    fn is_tab_closable(&self, tiles: &Tiles<Pane>, tile: TileId) -> bool {
+        // It is not there at first, and is opened again by its command.
+        matches!(tiles.get(tile), Some(Tile::Pane(Pane::Workshop)))
     }
 
     fn is_tab_bar_visible(&self, _: TileId, _: &egui_tiles::Tabs) -> bool {
@@ -219,6 +234,9 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     }
     if past::is_shown(model) {
         Panel::top("past").show(ui, |ui| past::bar(ui, model, actions));
+    }
+    if model.workshop.track.is_some() {
+        Panel::top("track").show(ui, |ui| workshop::track_bar(ui, model, actions));
     }
     Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
     if model.driving.is_some() {

@@ -73,8 +73,7 @@ impl DriveTrain {
 
     /// The most torque of the engine, N m.
     pub fn most_torque(&self) -> f64 {
-        let torques = self.engine_curve().into_iter().map(|point| point.torque);
-        torques.fold(0.0, f64::max)
+        self.curve.peak()
     }
 
     /// Force of each gear against the resistance.
@@ -128,7 +127,7 @@ mod tests {
         assert_eq!((last.rpm, last.torque), (4000.0, 105.75));
         // 105.75 N m at 4000 rpm, by hand.
         assert!((last.power - 44_296.5).abs() < 1.0, "{last:?}");
-        assert!((willys().most_torque() - 143.72).abs() < 0.5);
+        assert_eq!(willys().most_torque(), 143.72);
         assert_eq!(willys().most_power(), last.power);
     }
 
