@@ -38,6 +38,9 @@ pub(super) const SKIN: f64 = 0.02;
 const CORNER: f64 = 0.15;
 /// Springs and tyres take this many steps of the solver for a radian of their oscillation.
 const STEPS_PER_RADIAN: f64 = 2.0;
+/// Nobody waits for vehicles whose forces have to be computed more often, Hz; those that ship take a few
+/// hundred.
+const MOST_RATE: f64 = 20_000.0;
 
 /// A wheel at rest under load.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -240,6 +243,13 @@ impl RigidModel {
         let bristle = HELD_STIFFNESS.max(self.stiffness / RELAXATION);
         let tyres = bristle * GRAVITY * tilting.max(yawing);
         STEPS_PER_RADIAN * springs.max(tyres).sqrt()
+    }
+
+    /// Whether springs or tyres are so stiff for the mass that forces had to be computed more than
+    /// 20,000 times a second: a drive of a minute would take hours.
+    pub fn is_too_stiff(&self) -> bool {
+        // What is no number counts as too stiff as well.
+        !self.least_rate().is_finite() || self.least_rate() > MOST_RATE
     }
 
     /// Height of the wheels' springs below their place at rest that a static force of the hull, N, takes

@@ -54,9 +54,15 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The level that shows most of the vehicle, of those that its file can serve.
+    /// Whether it has what rigid bodies need, and is too stiff to be driven as one.
+    pub fn is_too_stiff(&self) -> bool {
+        self.rigid.as_ref().is_some_and(RigidModel::is_too_stiff)
+    }
+
+    /// The level that shows most of the vehicle, of those that its file can serve in a time that a
+    /// person waits.
     pub fn thickest_level(&self) -> DynamicsLevel {
-        if self.rigid.is_some() {
+        if self.rigid.is_some() && !self.is_too_stiff() {
             DynamicsLevel::Rigid
         } else if self.model.is_some() {
             DynamicsLevel::DynamicOneTrack
@@ -120,6 +126,20 @@ mod tests {
             assert_eq!(Sheet::of(&file).thickest_level(), level, "{name}");
             assert!(file.missing(level).is_empty(), "{name}");
         }
+    }
+
+    #[test]
+    fn what_is_too_stiff_for_its_mass_is_driven_at_a_thinner_level() {
+        let mut file = shipped("willys-mb");
+        (file.body.mass, file.wheels.mass) = (1e-3, 1e-3);
+        assert!(!Sheet::of(&file).is_too_stiff());
+        let Some(suspension) = &mut file.suspension else {
+            panic!("the jeep has springs");
+        };
+        suspension.spring = 1e9;
+        let sheet = Sheet::of(&file);
+        assert!(sheet.is_too_stiff());
+        assert_eq!(sheet.thickest_level(), DynamicsLevel::DynamicOneTrack);
     }
 
     #[test]
