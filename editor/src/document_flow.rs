@@ -168,14 +168,16 @@ impl Editor {
             Purpose::Results => format!("{title}-results"),
             Purpose::Drive => format!("{title}-drive.csv"),
             Purpose::SaveVehicle | Purpose::UseVehicle => self.vehicle_suggestion(),
-            Purpose::Open | Purpose::Import | Purpose::Background | Purpose::OpenVehicle => {
-                String::new()
-            }
+            Purpose::Open
+            | Purpose::Import
+            | Purpose::Background
+            | Purpose::OpenVehicle
+            | Purpose::CompareVehicle => String::new(),
         }
     }
 
     pub(crate) fn ask_path(&mut self, purpose: Purpose, then: Option<Next>) {
-        if purpose == Purpose::Save {
+        if matches!(purpose, Purpose::Save | Purpose::Share) {
             self.leave_track();
         }
         self.model.dialog = Dialog::Path {
@@ -244,7 +246,10 @@ impl Editor {
             Purpose::Save => {
                 self.save_to(scenario_path(&path), then);
             }
-            Purpose::OpenVehicle => self.flow.jobs.push(Job::open_vehicle(path, wake)),
+            Purpose::OpenVehicle | Purpose::CompareVehicle => {
+                let is_rival = purpose == Purpose::CompareVehicle;
+                self.flow.jobs.push(Job::open_vehicle(path, is_rival, wake));
+            }
             Purpose::SaveVehicle | Purpose::UseVehicle => {
                 if let Some(bench) = &self.model.workshop.bench {
                     let (file, path) = (bench.file.clone(), vehicle_path(&path));
@@ -459,7 +464,8 @@ impl Editor {
             }
             Outcome::Bundle(path, Ok(bundle)) => self.take_bundle(path, *bundle),
             Outcome::Unpacked(Ok(scenario)) => self.open_unpacked(scenario),
-            Outcome::Vehicle(path, Ok((file, text))) => {
+            Outcome::Vehicle(path, true, Ok((file, _))) => self.put_beside(path, *file),
+            Outcome::Vehicle(path, false, Ok((file, text))) => {
                 self.put_on_bench(Bench::from_path(path, *file, &text));
             }
             Outcome::VehicleSaved(path, file, uses, Ok(())) => {
@@ -483,7 +489,7 @@ impl Editor {
             | Outcome::Shared(_, Err(error))
             | Outcome::Bundle(_, Err(error))
             | Outcome::Unpacked(Err(error))
-            | Outcome::Vehicle(_, Err(error))
+            | Outcome::Vehicle(.., Err(error))
             | Outcome::VehicleSaved(.., Err(error)) => self.say(Tone::Failed, &error),
         }
     }

@@ -33,8 +33,8 @@ pub(crate) enum Outcome {
     Bundle(PathBuf, Result<Box<Bundle>, String>),
     /// A bundle was unpacked; the scenario in it.
     Unpacked(Result<PathBuf, String>),
-    /// A vehicle file was read: what it says, and its text.
-    Vehicle(PathBuf, Result<(Box<VehicleFile>, String), String>),
+    /// A vehicle file was read, to be compared with or to be changed: what it says, and its text.
+    Vehicle(PathBuf, bool, Result<(Box<VehicleFile>, String), String>),
     /// A vehicle file was written; whether the scenario is to use it.
     VehicleSaved(PathBuf, Arc<VehicleFile>, bool, Result<(), String>),
     /// A path was chosen, or not.
@@ -282,7 +282,11 @@ impl Job {
     }
 
     /// Reads a vehicle file.
-    pub(crate) fn open_vehicle(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
+    pub(crate) fn open_vehicle(
+        path: PathBuf,
+        is_rival: bool,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
         Self::start(format!("Reading {}", name(&path)), false, wake, move |_| {
             let read = roadwright_files::read_text(&path, LARGEST)
                 .map_err(|error| format!("{}: {error}", path.display()))
@@ -293,7 +297,7 @@ impl Job {
                         Err(FileError::Text { path, error }.to_string())
                     }
                 });
-            Some(Outcome::Vehicle(path, read))
+            Some(Outcome::Vehicle(path, is_rival, read))
         })
     }
 
@@ -348,7 +352,7 @@ impl Job {
                 Purpose::Results => dialog
                     .set_title("Export results into a folder")
                     .pick_folder(),
-                Purpose::OpenVehicle => dialog
+                Purpose::OpenVehicle | Purpose::CompareVehicle => dialog
                     .set_title("Open a vehicle")
                     .add_filter("Roadwright vehicle", &["json"])
                     .pick_file(),

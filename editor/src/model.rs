@@ -144,6 +144,8 @@ pub enum Purpose {
     Drive,
     /// A vehicle file for the workshop.
     OpenVehicle,
+    /// One that the vehicle of the workshop is compared with.
+    CompareVehicle,
     /// Where to save the vehicle of the workshop.
     SaveVehicle,
     /// The same, for a vehicle type of the scenario.

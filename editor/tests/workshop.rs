@@ -314,6 +314,14 @@ fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
     act(&mut bench, WorkshopAction::Open(Source::Shipped("t-28")));
     bench.ask(Action::Path(path, Purpose::OpenVehicle, None));
     assert_eq!(vehicle(&bench).body.mass, 900.0);
+    // And compared with.
+    let other = folder.path().join("jeep.vehicle.json");
+    bench.ask(Action::Path(other.clone(), Purpose::CompareVehicle, None));
+    let rival = shop(&bench).rival.as_ref().unwrap();
+    assert_eq!(
+        (&rival.source, rival.file.body.mass),
+        (&Source::File(other), 900.0)
+    );
     let broken = folder.path().join("broken.vehicle.json");
     std::fs::write(&broken, "{\"format\": 3}").unwrap();
     bench.ask(Action::Path(broken, Purpose::OpenVehicle, None));
@@ -348,7 +356,7 @@ fn drive(bench: &mut Bench, keys: &[Key], seconds: f64) {
         live.map_or(0.0, |live| live.snapshot.time)
     };
     let end = time(bench) + seconds;
-    for _ in 0..60_000 {
+    for _ in 0..20_000 {
         bench.harness.step();
         if time(bench) >= end {
             break;
@@ -463,4 +471,74 @@ fn saving_and_opening_on_the_track_mean_the_scenario() {
             .get(&AgentId(1))
             .is_none_or(|agent| agent.vehicle != "test")
     );
+}
+
+#[test]
+fn absurd_but_legal_vehicles_are_drawn_and_driven() {
+    type Change = fn(&mut VehicleFile);
+    let changes: [Change; 10] = [
+        |file| file.body.mass = 9e5,
+        |file| (file.body.mass, file.wheels.mass) = (1e-3, 1e-3),
+        // As a rigid body it would take hours.
+        |file| {
+            (file.body.mass, file.wheels.mass) = (1e-3, 1e-3);
+            file.suspension.as_mut().unwrap().spring = 1e9;
+        },
+        |file| file.suspension.as_mut().unwrap().spring = 0.0,
+        |file| file.suspension.as_mut().unwrap().spring = 1e9,
+        |file| file.wheels.friction = Some(1e-6),
+        |file| file.body.centre_height = Some(1e4),
+        |file| (file.body.length, file.body.height) = (1e4, 1e-6),
+        |file| file.brakes.as_mut().unwrap().foot = 0.0,
+        |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
+    ];
+    let mut bench = with("willys-mb");
+    let mut taken = 0;
+    for absurd in changes {
+        act(
+            &mut bench,
+            WorkshopAction::Open(Source::Shipped("willys-mb")),
+        );
+        change(&mut bench, absurd);
+        let on_bench = shop(&bench).bench.as_ref().unwrap();
+        assert_ne!(on_bench.is_changed(), on_bench.refused.is_some());
+        taken += usize::from(on_bench.is_changed());
+        bench.harness.run_steps(2);
+        act(&mut bench, WorkshopAction::Drive(Ground::Bumpy));
+        drive(&mut bench, &[Key::W], 0.1);
+        act(&mut bench, WorkshopAction::LeaveTrack);
+    }
+    assert!(taken >= 8, "{taken}");
+    // What a file may hold and a scenario not is said, and the scenario stays.
+    act(
+        &mut bench,
+        WorkshopAction::Open(Source::Shipped("willys-mb")),
+    );
+    change(&mut bench, |file| file.body.mass = 1e6);
+    act(&mut bench, WorkshopAction::Drive(Ground::Flat));
+    assert!(shop(&bench).track.is_none());
+}
+
+#[test]
+fn a_crash_on_the_track_does_not_cost_the_scenario() {
+    let mut bench = with("soapbox-kart");
+    let edit = Edit::Node(NodeId(900), Some(Node::at(DVec2::new(987.0, 900.0))));
+    bench.ask(Action::Apply("Add node".into(), edit));
+    act(&mut bench, WorkshopAction::Drive(Ground::Flat));
+    // Edits are kept after a few seconds, also those of the scenario that waits.
+    let folder = bench.folder.path().join("autosave");
+    let is_kept = || {
+        let files = std::fs::read_dir(&folder).unwrap();
+        let mut texts = files.filter_map(|file| std::fs::read_to_string(file.ok()?.path()).ok());
+        texts.any(|text| text.contains("987"))
+    };
+    for _ in 0..2_000 {
+        bench.harness.step();
+        if is_kept() {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    assert!(is_kept());
+    assert!(shop(&bench).track.is_some());
 }

@@ -254,6 +254,11 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "folder for timeline.csv and trips.csv",
         ),
         Purpose::OpenVehicle => ("Open a vehicle", "Open", "path of a .vehicle.json file"),
+        Purpose::CompareVehicle => (
+            "Compare with a vehicle",
+            "Compare",
+            "path of a .vehicle.json file",
+        ),
         Purpose::SaveVehicle => ("Save the vehicle", "Save", "path of a .vehicle.json file"),
         Purpose::UseVehicle => (
             "Save the vehicle beside the scenario",
@@ -330,7 +335,11 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         Purpose::Picture | Purpose::Drive if typed.exists() => {
             "This file exists and will be replaced."
         }
-        Purpose::Open | Purpose::Import | Purpose::Background | Purpose::OpenVehicle
+        Purpose::Open
+        | Purpose::Import
+        | Purpose::Background
+        | Purpose::OpenVehicle
+        | Purpose::CompareVehicle
             if !is_empty && !typed.exists() =>
         {
             "There is no such file."

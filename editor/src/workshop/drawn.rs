@@ -27,6 +27,8 @@ pub struct Drawn {
     pub level: DynamicsLevel,
     /// What a level of rigid bodies would need and the file has not.
     pub missing: Vec<&'static str>,
+    /// Whether it is too stiff for its mass to be driven as a rigid body.
+    pub is_too_stiff: bool,
     /// Where `performance` promises what the drive train does not give.
     pub findings: Vec<String>,
 }
@@ -44,6 +46,7 @@ impl Drawn {
             outline: sheet.outline(),
             level: sheet.thickest_level(),
             missing: file.missing(DynamicsLevel::Rigid),
+            is_too_stiff: sheet.is_too_stiff(),
             findings: sheet.contradictions(),
         }
     }

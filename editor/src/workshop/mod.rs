@@ -62,6 +62,16 @@ pub struct Rival {
     pub drawn: Arc<Drawn>,
 }
 
+impl Rival {
+    pub(crate) fn new(source: Source, file: VehicleFile) -> Self {
+        Self {
+            source,
+            drawn: Arc::new(Drawn::of(&file)),
+            file: Arc::new(file),
+        }
+    }
+}
+
 /// The ground of the test track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Ground {

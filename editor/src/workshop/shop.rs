@@ -2,7 +2,7 @@
 
 use super::bench::Kept;
 use super::trial::Trial;
-use super::{Bench, Drawn, Ground, Rival, Source, WorkshopAction, track};
+use super::{Bench, Ground, Rival, Source, WorkshopAction, track};
 use crate::app::Editor;
 use crate::camera::Camera;
 use crate::document::Document;
@@ -155,15 +155,14 @@ impl Editor {
             return;
         };
         match self.find_vehicle(&source) {
-            Ok(file) => {
-                self.model.workshop.rival = Some(Rival {
-                    source,
-                    drawn: Arc::new(Drawn::of(&file)),
-                    file: Arc::new(file),
-                });
-            }
+            Ok(file) => self.model.workshop.rival = Some(Rival::new(source, file)),
             Err(why) => self.say(Tone::Refused, &why),
         }
+    }
+
+    /// A vehicle of a file that was read is compared with.
+    pub(crate) fn put_beside(&mut self, path: PathBuf, file: VehicleFile) {
+        self.model.workshop.rival = Some(Rival::new(Source::File(path), file));
     }
 
     fn start_trial(&mut self) {

@@ -133,9 +133,15 @@ fn choose(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     rivals.extend(titled(sources(model)));
     let rival = model.workshop.rival.as_ref();
     let rival = rival.map(|rival| rival.source.clone());
+    if let Some(file @ Source::File(_)) = &rival {
+        rivals.push((rival.clone(), file.title()));
+    }
     ui.label("compared with");
     if let Some(source) = choice(ui, "Compared with", &rival, &rivals) {
         send(actions, WorkshopAction::Compare(source));
+    }
+    if ui.button("Compare with a file…").clicked() {
+        ask(actions, Purpose::CompareVehicle, String::new());
     }
 }
 
@@ -216,6 +222,13 @@ fn warnings(ui: &mut Ui, theme: Theme, bench: &Bench) {
         );
         ui.colored_label(color, text);
     }
+    if bench.drawn.is_too_stiff {
+        let text = format!(
+            "Springs or tyres are too stiff for the mass: it is driven at level {}.",
+            bench.drawn.level
+        );
+        ui.colored_label(color, text);
+    }
     for finding in &bench.drawn.findings {
         ui.colored_label(color, finding);
     }
@@ -228,7 +241,7 @@ pub(super) fn track_bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| {
         let color = model.theme().tone(Tone::Accent);
         ui.colored_label(color, format!("This is the test track of {name}."));
-        ui.label("Your scenario waits.");
+        ui.label("Your scenario waits; what is drawn here is not kept.");
         if ui.button("Back to the scenario").clicked() {
             send(actions, WorkshopAction::LeaveTrack);
         }
