@@ -57,6 +57,7 @@ impl Editor {
             Action::Drive(controls) => self.move_controls(controls),
             Action::Module(action) => self.module(action),
             Action::Experiment(action) => self.experiment(action),
+            Action::Workshop(action) => self.workshop(action),
             Action::View(action) => self.view_action(action),
             Action::Jump(low, high) => self.jump(low, high),
             Action::Tool(kind) => self.choose(kind),
@@ -72,6 +73,7 @@ impl Editor {
             Action::DropBackground => self.model.background = None,
             Action::Show(dialog) => self.model.dialog = dialog,
             Action::ShowPanel(title) => self.view.panels.bring_to_front(title),
+            Action::AskPath(purpose) => self.ask_path(purpose, None),
             Action::Browse(purpose, then) => self.browse(purpose, then),
             Action::Path(path, purpose, then) => self.take_path(path, purpose, then),
             Action::Leave(next) => self.leave(next),
@@ -139,6 +141,7 @@ impl Editor {
             Command::Keys => self.model.dialog = Dialog::keys(),
             Command::Experiment => self.view.panels.bring_to_front("Experiment"),
             Command::Results => self.view.panels.bring_to_front("Results"),
+            Command::Workshop => self.view.panels.bring_to_front("Workshop"),
             Command::ResetPanels => self.view.panels.reset(),
         }
     }

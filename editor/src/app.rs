@@ -17,6 +17,7 @@ use crate::settings::Settings;
 use crate::shipped;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
+use crate::workshop::{Shop, Workshop};
 use roadwright_extension::Level;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Scenario, file};
@@ -86,6 +87,7 @@ pub struct Editor {
     pub(crate) derived: Derivation,
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
+    pub(crate) shop: Shop,
     pub(crate) extensions: Extensions,
     pub(crate) context: egui::Context,
     /// What was copied last, here or in another window.
@@ -126,6 +128,7 @@ impl Editor {
             derived: Derivation::new(wake.clone()),
             laboratory: Laboratory::new(wake),
             playing: Playing::default(),
+            shop: Shop::default(),
             context: context.clone(),
             clipboard: None,
             settings_folder: options.settings,
@@ -164,6 +167,7 @@ impl Editor {
             && !self.flow.is_busy()
             && !self.laboratory.is_checking()
             && self.playing.is_settled(&self.model)
+            && !self.model.workshop.trial.is_running
     }
 
     /// Whether the welcome panel has all its pictures.
@@ -242,6 +246,7 @@ impl Editor {
         self.look_at_modules(time);
         self.look_at_live();
         self.look_at_experiment();
+        self.look_at_workshop();
         self.look_at_files(time);
         self.look_at_dropped_files();
         self.look_at_closing();
@@ -284,6 +289,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         damaged: None,
         changed_on_disk: false,
         bundle: None,
+        workshop: Workshop::default(),
     }
 }
 

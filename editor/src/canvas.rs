@@ -398,7 +398,7 @@ impl Canvas {
     /// What to do on an empty map.
     fn hint(&self, board: &Board<'_>, model: &Model) {
         let text = match model.tool {
-            _ if self.hand.tool().is_busy() => return,
+            _ if self.hand.tool().is_busy() || model.workshop.track.is_some() => return,
             ToolKind::Road => "Drag across the map to draw your first road.",
             ToolKind::Select => "This world is empty. Press R and drag to draw a road.",
             _ => return,

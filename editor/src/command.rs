@@ -118,6 +118,7 @@ commands! {
     Keys: "Keys", "Show all keys and change them.", "Questionmark";
     Results: "Results", "Show what comes of the run: curves over time and trips.", "";
     Experiment: "Experiment", "Train parameters of a stack on a course, and watch who is bred.", "";
+    Workshop: "Vehicle workshop", "Change the numbers of a vehicle, see what they do, test it and drive it.", "";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
 }
 

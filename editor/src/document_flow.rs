@@ -14,6 +14,7 @@ use crate::model::{Dialog, Next, Purpose, Tone};
 use crate::sharing::is_bundle;
 use crate::shipped;
 use crate::tools::ToolKind;
+use crate::workshop::{Bench, vehicle_path};
 use roadwright_render::Picture;
 use roadwright_scenario::Scenario;
 use std::path::{Path, PathBuf};
@@ -99,6 +100,8 @@ fn state_of(document: &Document) -> DocumentState {
 impl Editor {
     /// Another document; the old one is not looked back at.
     pub(crate) fn set_document(&mut self, document: Document) {
+        // What waits beside the test track is the old document.
+        self.leave_track();
         // What was kept belongs to the old document, which is saved, or was given up knowingly.
         if let Some(autosave) = &mut self.flow.autosave {
             autosave.clear();
@@ -123,9 +126,12 @@ impl Editor {
 
     /// Keeps edits, and looks once a second whether another program has written the file.
     pub(crate) fn look_at_files(&mut self, time: f64) {
-        // The world of an individual is nobody's work; what waits for it was kept before.
+        // The world of an individual is nobody's work; what waits for it was kept before. Nor is the test
+        // track anything that has to be recovered.
         if !self.is_showing() {
-            self.flow.keep(&self.model.document, time);
+            let own = self.shop.waiting_document();
+            self.flow
+                .keep(own.unwrap_or(&mut self.model.document), time);
         }
         if time - self.flow.disk_looked_at < DISK_PERIOD {
             return;
@@ -138,6 +144,9 @@ impl Editor {
     /// Asks before the window is closed with unsaved changes.
     pub(crate) fn look_at_closing(&mut self) {
         let closing = self.context.input(|i| i.viewport().close_requested());
+        if closing {
+            self.leave_track();
+        }
         let is_dirty = self.model.document.is_dirty() || self.is_waiting_dirty();
         if closing && !self.flow.may_quit && is_dirty {
             self.context
@@ -165,11 +174,19 @@ impl Editor {
             Purpose::Results => format!("{title}-results"),
             Purpose::Drive => format!("{title}-drive.csv"),
             Purpose::Experiment(file) => self.suggested_experiment(file),
-            Purpose::Open | Purpose::Import | Purpose::Background => String::new(),
+            Purpose::SaveVehicle | Purpose::UseVehicle => self.vehicle_suggestion(),
+            Purpose::Open
+            | Purpose::Import
+            | Purpose::Background
+            | Purpose::OpenVehicle
+            | Purpose::CompareVehicle => String::new(),
         }
     }
 
     pub(crate) fn ask_path(&mut self, purpose: Purpose, then: Option<Next>) {
+        if matches!(purpose, Purpose::Save | Purpose::Share) {
+            self.leave_track();
+        }
         self.model.dialog = Dialog::Path {
             purpose,
             text: self.suggestion(purpose),
@@ -178,6 +195,8 @@ impl Editor {
     }
 
     pub(crate) fn save(&mut self, then: Option<Next>) {
+        // What is saved is the scenario, never the test track.
+        self.leave_track();
         // Looked at again, and not only once a second: saving over the work of others cannot be
         // undone.
         if self.model.document.changed_on_disk() {
@@ -237,6 +256,19 @@ impl Editor {
             Purpose::Save => {
                 self.save_to(scenario_path(&path), then);
             }
+            Purpose::OpenVehicle | Purpose::CompareVehicle => {
+                let is_rival = purpose == Purpose::CompareVehicle;
+                self.flow.jobs.push(Job::open_vehicle(path, is_rival, wake));
+            }
+            Purpose::SaveVehicle | Purpose::UseVehicle => {
+                if let Some(bench) = &self.model.workshop.bench {
+                    let (file, path) = (bench.file.clone(), vehicle_path(&path));
+                    let uses = purpose == Purpose::UseVehicle;
+                    self.flow
+                        .jobs
+                        .push(Job::save_vehicle(file, path, uses, wake));
+                }
+            }
             Purpose::Import => self.leave(Next::Import(path)),
             Purpose::Picture => {
                 let scenario = self.model.document.scenario().clone();
@@ -260,6 +292,7 @@ impl Editor {
 
     /// Asks before unsaved changes are lost. A gesture under way is one of them.
     pub(crate) fn leave(&mut self, next: Next) {
+        self.leave_track();
         self.model.document.commit();
         if self.model.document.is_dirty() {
             self.model.dialog = Dialog::Unsaved(next);
@@ -393,6 +426,7 @@ impl Editor {
             self.flow.loaded = Some(document);
             return self.leave(Next::Loaded);
         }
+        self.leave_track();
         let state = state_of(&self.model.document);
         // Unchanged since it was asked for: unsaved changes were asked about then.
         if self.flow.load_state == Some(state) || !self.model.document.is_dirty() {
@@ -455,6 +489,13 @@ impl Editor {
             Outcome::Experiment(arrived) => self.take_arrived(arrived),
             Outcome::Bundle(path, Ok(bundle)) => self.take_bundle(path, *bundle),
             Outcome::Unpacked(Ok(scenario)) => self.open_unpacked(scenario),
+            Outcome::Vehicle(path, true, Ok((file, _))) => self.put_beside(path, *file),
+            Outcome::Vehicle(path, false, Ok((file, text))) => {
+                self.put_on_bench(Bench::from_path(path, *file, &text));
+            }
+            Outcome::VehicleSaved(path, file, uses, Ok(())) => {
+                self.note_vehicle_saved(path, file, uses);
+            }
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
             Outcome::Browsed(_, _, None) => {}
             Outcome::Saved(.., Err(error)) => {
@@ -472,7 +513,9 @@ impl Editor {
             | Outcome::Background(Err(error))
             | Outcome::Shared(_, Err(error))
             | Outcome::Bundle(_, Err(error))
-            | Outcome::Unpacked(Err(error)) => self.say(Tone::Failed, &error),
+            | Outcome::Unpacked(Err(error))
+            | Outcome::Vehicle(.., Err(error))
+            | Outcome::VehicleSaved(.., Err(error)) => self.say(Tone::Failed, &error),
         }
     }
 
@@ -481,6 +524,8 @@ impl Editor {
         // Another document may have been opened while this one was written.
         if id == self.model.document.id() {
             self.model.document.saved_as(path, state);
+        } else if let Some(own) = self.shop.waiting_document().filter(|own| own.id() == id) {
+            own.saved_as(path, state);
         }
         self.model.settings.remember(path);
         self.say(Tone::Done, &format!("Saved {}.", path.display()));

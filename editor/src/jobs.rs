@@ -7,6 +7,8 @@ use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
 use roadwright_render::Picture;
+use roadwright_scenario::file::FileError;
+use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Snapshot, VehicleRecord, heat_as_csv, time_rows_as_csv, trips_as_csv};
 use std::path::{Path, PathBuf};
@@ -34,6 +36,10 @@ pub(crate) enum Outcome {
     Unpacked(Result<PathBuf, String>),
     /// Something was done for an experiment.
     Experiment(Arrived),
+    /// A vehicle file was read, to be compared with or to be changed: what it says, and its text.
+    Vehicle(PathBuf, bool, Result<(Box<VehicleFile>, String), String>),
+    /// A vehicle file was written; whether the scenario is to use it.
+    VehicleSaved(PathBuf, Arc<VehicleFile>, bool, Result<(), String>),
     /// A path was chosen, or not.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
 }
@@ -296,6 +302,39 @@ impl Job {
         })
     }
 
+    /// Reads a vehicle file.
+    pub(crate) fn open_vehicle(
+        path: PathBuf,
+        is_rival: bool,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(format!("Reading {}", name(&path)), false, wake, move |_| {
+            let read = roadwright_files::read_text(&path, LARGEST)
+                .map_err(|error| format!("{}: {error}", path.display()))
+                .and_then(|text| match VehicleFile::from_text(&text) {
+                    Ok(file) => Ok((Box::new(file), text)),
+                    Err(error) => {
+                        let path = path.clone();
+                        Err(FileError::Text { path, error }.to_string())
+                    }
+                });
+            Some(Outcome::Vehicle(path, is_rival, read))
+        })
+    }
+
+    /// Writes a vehicle file.
+    pub(crate) fn save_vehicle(
+        file: Arc<VehicleFile>,
+        path: PathBuf,
+        uses: bool,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        Self::start(format!("Saving {}", name(&path)), false, wake, move |_| {
+            let saved = file.save(&path).map_err(|error| error.to_string());
+            Some(Outcome::VehicleSaved(path, file, uses, saved))
+        })
+    }
+
     /// Unpacks a bundle.
     pub(crate) fn unpack(
         bundle: Arc<crate::sharing::OpenBundle>,
@@ -334,6 +373,15 @@ impl Job {
                 Purpose::Results => dialog
                     .set_title("Export results into a folder")
                     .pick_folder(),
+                Purpose::OpenVehicle | Purpose::CompareVehicle => dialog
+                    .set_title("Open a vehicle")
+                    .add_filter("Roadwright vehicle", &["json"])
+                    .pick_file(),
+                Purpose::SaveVehicle | Purpose::UseVehicle => dialog
+                    .set_title("Save the vehicle")
+                    .add_filter("Roadwright vehicle", &["json"])
+                    .set_file_name(suggestion)
+                    .save_file(),
                 Purpose::Drive => dialog
                     .set_title("Keep what was driven")
                     .add_filter("Table", &["csv"])

@@ -48,6 +48,7 @@ mod trusted_folders;
 mod view;
 mod view_actions;
 pub mod worker;
+pub mod workshop;
 
 pub use app::{Editor, Options};
 

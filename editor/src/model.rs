@@ -15,6 +15,7 @@ use crate::settings::Settings;
 use crate::sharing::OpenBundle;
 use crate::theme::Theme;
 use crate::tools::ToolKind;
+use crate::workshop::{Workshop, WorkshopAction};
 use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
@@ -78,6 +79,8 @@ pub struct Model {
     pub changed_on_disk: bool,
     /// The bundle that was read last, until it is unpacked or put away.
     pub bundle: Option<Arc<OpenBundle>>,
+    /// The vehicle workshop.
+    pub workshop: Workshop,
 }
 
 impl Model {
@@ -146,6 +149,14 @@ pub enum Purpose {
     Drive,
     /// Something about experiments.
     Experiment(ExperimentFile),
+    /// A vehicle file for the workshop.
+    OpenVehicle,
+    /// One that the vehicle of the workshop is compared with.
+    CompareVehicle,
+    /// Where to save the vehicle of the workshop.
+    SaveVehicle,
+    /// The same, for a vehicle type of the scenario.
+    UseVehicle,
 }
 
 /// The window that is open over the others, and what it opens with. What has been typed into it
@@ -285,6 +296,8 @@ pub enum Action {
     ShowPanel(&'static str),
     /// A native dialog for a path.
     Browse(Purpose, Option<Next>),
+    /// A path is asked for, with a suggestion.
+    AskPath(Purpose),
     /// A path was given.
     Path(PathBuf, Purpose, Option<Next>),
     /// Something that would lose unsaved changes: asks first.
@@ -312,6 +325,8 @@ pub enum Action {
     Module(ModuleAction),
     /// Something about experiments.
     Experiment(ExperimentAction),
+    /// Something in the vehicle workshop.
+    Workshop(WorkshopAction),
     /// What the map has shown already in the frame that sends it.
     View(ViewAction),
 }

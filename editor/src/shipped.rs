@@ -14,7 +14,7 @@ pub struct Shipped {
 }
 
 /// All of them; the first one is shown at the start.
-pub const ALL: [Shipped; 17] = [
+pub const ALL: [Shipped; 18] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -89,6 +89,11 @@ pub const ALL: [Shipped; 17] = [
         name: "hill-country",
         about: "A jeep and a bus with engines among hills, houses and posts",
         text: include_str!("../../scenarios/hill-country.scenario.json"),
+    },
+    Shipped {
+        name: "proving-ground",
+        about: "An oval, a skid pad, cones, gravel, ice, ridges and a hill",
+        text: include_str!("../../scenarios/proving-ground.scenario.json"),
     },
     Shipped {
         name: "kart-track",

@@ -11,6 +11,7 @@ use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Dialog, Next};
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::ToolKind;
+use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_scenario::{Control, NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -115,6 +116,59 @@ fn playing() {
     hold(&mut bench, "heat-dark");
     bench.set(|s| (s.heat, s.dark) = (Heat::Congestion, false));
     hold(&mut bench, "heat-near");
+}
+
+#[test]
+fn workshop() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.ask(Action::Do(Command::Workshop));
+    hold(&mut bench, "workshop_empty");
+    bench.harness.set_size(egui::vec2(1600.0, 1000.0));
+    bench.ask(Action::Workshop(WorkshopAction::Open(Source::Shipped(
+        "willys-mb",
+    ))));
+    hold(&mut bench, "workshop");
+    // Changed, refused, compared and measured, on a tall screen.
+    let model = bench.editor().model();
+    let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
+    file.body.centre_height = Some(1.1);
+    for mass in [1400.0, -1.0] {
+        file.body.mass = mass;
+        let label = "Body mass of Willys MB".to_owned();
+        let change = WorkshopAction::Change(label, Box::new(file.clone()));
+        bench.ask(Action::Workshop(change));
+    }
+    let rival = Some(Source::Unchanged);
+    bench.ask(Action::Workshop(WorkshopAction::Compare(rival)));
+    bench.ask(Action::Workshop(WorkshopAction::Test));
+    bench.harness.set_size(egui::vec2(1500.0, 1700.0));
+    hold(&mut bench, "workshop_compare");
+    bench.harness.set_size(egui::vec2(1024.0, 700.0) / 1.6);
+    hold(&mut bench, "workshop_small");
+    bench.harness.set_size(egui::vec2(1024.0, 700.0));
+    bench.set(|s| s.dark = true);
+    hold(&mut bench, "workshop_dark");
+}
+
+/// Until the front wheels are on a ridge.
+const TRACK_STEPS: usize = 590;
+
+#[test]
+fn test_track() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.harness.set_size(egui::vec2(1500.0, 1100.0));
+    bench.ask(Action::Workshop(WorkshopAction::Open(Source::Shipped(
+        "willys-mb",
+    ))));
+    bench.ask(Action::Workshop(WorkshopAction::Drive(Ground::Bumpy)));
+    // By its own driver and by steps, so that the picture is the same every time.
+    bench.ask(Action::Drive(None));
+    bench.ask(Action::Do(Command::PlayPause));
+    bench.ask(Action::Do(Command::Reset));
+    bench.step_run(TRACK_STEPS);
+    hold(&mut bench, "test_track");
 }
 
 #[test]
@@ -253,6 +307,8 @@ fn docs() {
         ("stepping", "stepping"),
         ("junction", "junction_now"),
         ("experiment", "experiment_shown"),
+        ("workshop", "workshop_compare"),
+        ("test-track", "test_track"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));

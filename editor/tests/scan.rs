@@ -10,6 +10,7 @@ use egui::{Rect, Vec2};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog};
+use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_scenario::{NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -123,7 +124,7 @@ fn look(bench: &mut Bench, what: &str, found: &mut BTreeSet<String>) {
 }
 
 /// The panels.
-const PANELS: [&str; 10] = [
+const PANELS: [&str; 11] = [
     "Inspector",
     "Vehicle",
     "Controller",
@@ -134,6 +135,7 @@ const PANELS: [&str; 10] = [
     "Modules",
     "Results",
     "Experiment",
+    "Workshop",
 ];
 /// Sizes of the window, pixels.
 const SIZES: [(f32, f32); 3] = [(1024.0, 700.0), (1280.0, 800.0), (2560.0, 1440.0)];
@@ -235,6 +237,42 @@ fn no_text_of_experiments_lies_on_text_or_is_cut_off() {
     at_all_sizes(&mut bench, &mut found, |bench, at, found| {
         bench.press("Set up");
         look(bench, &format!("with a fault, {at}"), found);
+    });
+    assert!(found.is_empty(), "{found:#?}");
+}
+
+#[test]
+fn no_text_of_the_workshop_lies_on_text_or_is_cut_off() {
+    let mut bench = busy("crossroads", None);
+    let mut found = BTreeSet::new();
+    let act = |bench: &mut Bench, action| bench.ask(Action::Workshop(action));
+    act(
+        &mut bench,
+        WorkshopAction::Open(Source::Shipped("willys-mb")),
+    );
+    let rival = Some(Source::Shipped("semi-trailer-tractor"));
+    act(&mut bench, WorkshopAction::Compare(rival));
+    act(&mut bench, WorkshopAction::Test);
+    // All numbers are marked, and one is refused.
+    let model = bench.editor().model();
+    let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
+    file.body.centre_height = Some(1.1);
+    file.suspension.as_mut().unwrap().anti_sway = 1e5;
+    for mass in [1e5, -1.0] {
+        file.body.mass = mass;
+        let label = "Body mass of Willys MB".to_owned();
+        act(
+            &mut bench,
+            WorkshopAction::Change(label, Box::new(file.clone())),
+        );
+    }
+    at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+        bench.ask(Action::ShowPanel("Workshop"));
+        look(bench, &format!("Workshop, {at}"), found);
+    });
+    act(&mut bench, WorkshopAction::Drive(Ground::Flat));
+    at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+        look(bench, &format!("Test track, {at}"), found);
     });
     assert!(found.is_empty(), "{found:#?}");
 }

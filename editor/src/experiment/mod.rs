@@ -48,7 +48,7 @@ pub struct ExperimentModel {
     pub results: Vec<Arc<OpenResults>>,
     /// The individual whose world stands in place of the document.
     pub shown: Option<Shown>,
-    /// The scenario of the document that waits meanwhile.
+    /// The scenario of the document that waits, for an individual or beside the test track.
     pub waiting: Option<Arc<Scenario>>,
     /// The ways of the runs of results that are shown.
     pub paths: Option<Arc<Vec<DrivePath>>>,

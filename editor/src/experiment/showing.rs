@@ -50,9 +50,11 @@ impl Editor {
     }
 
     /// The document of the person, also while it waits.
-    pub(super) fn own_document(&self) -> &Document {
+    pub(crate) fn own_document(&self) -> &Document {
         let waiting = self.laboratory.waiting.as_ref();
-        waiting.map_or(&self.model.document, |waiting| &waiting.document)
+        let waiting = waiting.map(|waiting| &waiting.document);
+        let waiting = waiting.or_else(|| self.shop.waiting());
+        waiting.unwrap_or(&self.model.document)
     }
 
     /// Whether the document that waits has changes that are not saved.
@@ -145,6 +147,7 @@ impl Editor {
 
     /// Puts a world in place of the document. Returns whether that could be done.
     fn put_world(&mut self, shown: Shown, scenario: Scenario) -> bool {
+        self.leave_track();
         self.model.document.commit();
         if self.is_showing() && self.model.document.is_dirty() {
             self.say(

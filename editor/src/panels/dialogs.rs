@@ -6,6 +6,7 @@ use crate::experiment::ExperimentFile;
 use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
 use crate::sharing::bundle_path;
+use crate::workshop::vehicle_path;
 use egui::{Key, RichText, Role, Ui, WidgetInfo};
 use roadwright_extension::Hang;
 use std::path::{Path, PathBuf};
@@ -253,6 +254,18 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "Write",
             "folder for timeline.csv and trips.csv",
         ),
+        Purpose::OpenVehicle => ("Open a vehicle", "Open", "path of a .vehicle.json file"),
+        Purpose::CompareVehicle => (
+            "Compare with a vehicle",
+            "Compare",
+            "path of a .vehicle.json file",
+        ),
+        Purpose::SaveVehicle => ("Save the vehicle", "Save", "path of a .vehicle.json file"),
+        Purpose::UseVehicle => (
+            "Save the vehicle beside the scenario",
+            "Save and use",
+            "path of a .vehicle.json file below the folder of the scenario",
+        ),
         Purpose::Drive => ("Keep what was driven", "Write", "path of a .csv file"),
         Purpose::Share => ("Share the scenario", "Write", "path of a .rwz file"),
         Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
@@ -336,6 +349,9 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
     let text = match purpose {
         // Saving adds the ending that scenarios have.
         Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
+        Purpose::SaveVehicle | Purpose::UseVehicle if vehicle_path(typed).exists() => {
+            "This file exists and will be replaced."
+        }
         Purpose::Share if bundle_path(typed).exists() => "This file exists and will be replaced.",
         Purpose::Picture
         | Purpose::Drive
@@ -348,6 +364,8 @@ fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
         | Purpose::Import
         | Purpose::Background
         | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
+        | Purpose::OpenVehicle
+        | Purpose::CompareVehicle
             if !is_empty && !typed.exists() =>
         {
             "There is no such file."

@@ -39,7 +39,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.vertical(|ui| {
             ui.label(format!("You drive agent {agent}."));
             ui.label("W A S D or arrow keys; Esc gives it back.");
-            ui.horizontal(|ui| buttons(ui, model, actions));
+            ui.horizontal_wrapped(|ui| buttons(ui, model, actions));
         });
     });
 }

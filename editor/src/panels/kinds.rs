@@ -17,6 +17,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             .id_salt(("vehicle type", key))
             .show(ui, |ui| {
                 naming(ui, model, Kind::VehicleType, key, actions);
+                super::workshop::open_button(ui, key, actions);
                 vehicle_type(ui, key, kind, actions);
             });
     }

@@ -37,7 +37,7 @@ const SIMULATION: Groups = &[
     &[C::PlayPause, C::StepOnce, C::LookBack, C::Reset],
     &[C::Faster, C::Slower],
     &[C::Drive],
-    &[C::Results, C::Experiment],
+    &[C::Results, C::Experiment, C::Workshop],
 ];
 const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];
 

@@ -31,6 +31,7 @@ mod tools;
 mod vehicle;
 mod welcome;
 mod widgets;
+mod workshop;
 
 use crate::canvas::Canvas;
 use crate::command::Command;
@@ -64,6 +65,8 @@ pub(crate) enum Pane {
     Results,
     /// What is trained; it is opened when it is asked for.
     Experiment,
+    /// The vehicle workshop, which is opened when it is asked for.
+    Workshop,
 }
 
 impl Pane {
@@ -80,6 +83,7 @@ impl Pane {
             Self::Script => "Script",
             Self::Results => "Results",
             Self::Experiment => "Experiment",
+            Self::Workshop => "Workshop",
         }
     }
 }
@@ -116,8 +120,9 @@ impl PanelState {
 
     /// Brings the panel with a title to the front.
     pub(crate) fn bring_to_front(&mut self, title: &str) {
-        if title == Pane::Experiment.title() {
-            opened::open_below_map(&mut self.tree, Pane::Experiment);
+        let opened = [Pane::Experiment, Pane::Workshop];
+        if let Some(pane) = opened.into_iter().find(|pane| pane.title() == title) {
+            opened::open_below_map(&mut self.tree, pane);
         }
         self.tree.make_active(
             |_, tile| matches!(tile, egui_tiles::Tile::Pane(pane) if pane.title() == title),
@@ -191,6 +196,7 @@ impl Behavior<Pane> for Panes<'_> {
                     Pane::Experiment => {
                         experiment::ui(ui, self.model, self.experiment, self.actions);
                     }
+                    Pane::Workshop => workshop::ui(ui, self.model, self.actions),
                     Pane::Map => {}
                 });
         });
@@ -221,7 +227,8 @@ impl Behavior<Pane> for Panes<'_> {
 
     fn is_tab_closable(&self, tiles: &Tiles<Pane>, tile: TileId) -> bool {
         // It is not there at first, and is opened again by its command.
-        matches!(tiles.get(tile), Some(Tile::Pane(Pane::Experiment)))
+        let pane = tiles.get(tile);
+        matches!(pane, Some(Tile::Pane(Pane::Experiment | Pane::Workshop)))
     }
 
     fn is_tab_bar_visible(&self, _: TileId, _: &egui_tiles::Tabs) -> bool {
@@ -243,6 +250,9 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     }
     if model.experiment.shown.is_some() {
         Panel::top("individual").show(ui, |ui| experiment::bar(ui, model, actions));
+    }
+    if model.workshop.track.is_some() {
+        Panel::top("track").show(ui, |ui| workshop::track_bar(ui, model, actions));
     }
     Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
     if model.driving.is_some() {

@@ -1,4 +1,4 @@
-//! Plots of quantities over time: axes that stay, and names of lines that cover nothing.
+//! Plots of quantities, most over time: axes that stay, and names of lines that cover nothing.
 
 use super::widgets::heading;
 use egui::{Color32, Ui};
@@ -17,11 +17,11 @@ const GRID: std::ops::RangeInclusive<f32> = 8.0..=800.0;
 
 /// A line of a plot.
 pub(super) struct Curve {
-    /// What it is, beside the title.
+    /// What it is, beside the title; empty: it is not named there.
     pub(super) name: &'static str,
     pub(super) color: Color32,
     pub(super) width: f32,
-    /// Time, s, and value.
+    /// Time, s, or what else the title names, and value.
     pub(super) points: Vec<[f64; 2]>,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn plot_with(
     ui.horizontal(|ui| {
         heading(ui, title);
         if curves.len() > 1 {
-            for curve in &curves {
+            for curve in curves.iter().filter(|curve| !curve.name.is_empty()) {
                 ui.colored_label(curve.color, curve.name);
             }
         }

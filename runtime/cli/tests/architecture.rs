@@ -87,6 +87,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "plugin-api",
             "interchange",
             "agent",
+            "vehicle",
             "control",
             "simulation",
             "training",

@@ -6,7 +6,7 @@
 mod migrate;
 mod salvage;
 mod wording;
-mod write;
+pub(crate) mod write;
 
 pub use migrate::VERSION;
 pub use salvage::{Salvage, salvage};

@@ -13,6 +13,8 @@ mod junctions;
 mod karts;
 #[path = "shipped_scenarios/old_town.rs"]
 mod old_town;
+#[path = "shipped_scenarios/proving.rs"]
+mod proving;
 #[path = "shipped_scenarios/scripted.rs"]
 mod scripted;
 #[path = "shipped_scenarios/small.rs"]
@@ -40,6 +42,7 @@ pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
         ("hill-country", hills::hill_country()),
         ("obstacle-field", small::obstacle_field()),
         ("old-town", old_town::old_town()),
+        ("proving-ground", proving::proving_ground()),
         ("roundabouts", junctions::roundabouts()),
         ("rush-hour", scripted::rush_hour()),
         ("signal-corridor", junctions::signal_corridor()),

@@ -289,6 +289,63 @@ fn a_damaged_save_is_an_error() {
     assert!(error.contains("an agent points nowhere"), "{error}");
 }
 
+/// Everybody on the proving ground arrives, and not even a cone is touched.
+#[test]
+fn the_proving_ground_is_driven_without_contacts_and_faults() {
+    let scenario = shipped("proving-ground");
+    let (arrived, summary) = run(&scenario, &RunOptions::default(), 120.0);
+    assert_eq!(
+        arrived.len(),
+        scenario.agents().len(),
+        "{:?}",
+        summary.agents
+    );
+    assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
+    let mishaps = &summary.mishaps;
+    assert_eq!((mishaps.tipped_over, mishaps.stuck), (0, 0));
+    assert!(
+        summary
+            .loose
+            .is_none_or(|loose| loose.moved == 0 && loose.felled == 0)
+    );
+}
+
+/// What the ground is there for: on dry asphalt the road of gravel and ice is driven otherwise, and
+/// cones that stand in the way are met.
+#[test]
+fn the_proving_ground_notices_what_it_is_made_of() {
+    let scenario = shipped("proving-ground");
+    let hash = |scenario: &Scenario| {
+        let mut world = world(scenario, &RunOptions::default());
+        while world.time() < 12.0 {
+            world.step();
+        }
+        (world.snapshot().hash(), world.summary().loose)
+    };
+    let mut dry = scenario.clone();
+    let settings = roadwright_scenario::Settings {
+        grip: Default::default(),
+        ..dry.settings()
+    };
+    dry.apply(Edit::Settings(settings)).unwrap();
+    assert_ne!(hash(&scenario).0, hash(&dry).0);
+    let mut blocked = scenario.clone();
+    let mut cone = blocked.obstacles()[&ObstacleId(1)].clone();
+    for (number, x) in [-42.0, -41.0, -40.0].into_iter().enumerate() {
+        cone.shape = Shape::Circle {
+            x,
+            y: -30.0 + 0.4 * (number as f64 - 1.0),
+            radius: 0.3,
+        };
+        let id = ObstacleId(900 + number as u32);
+        blocked
+            .apply(Edit::Obstacle(id, Some(Box::new(cone.clone()))))
+            .unwrap();
+    }
+    let loose = hash(&blocked).1.unwrap();
+    assert!(loose.moved + loose.felled > 0, "{loose:?}");
+}
+
 /// The bus of hill-country clears its field of posts; they are counted, saved, and where they are now.
 #[test]
 fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {

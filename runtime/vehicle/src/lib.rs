@@ -10,6 +10,7 @@
 //! - [`rigid`]: a hull on springs in three dimensions, wheels that are rays, contacts.
 //! - [`sliding`]: the sliding car, which skids into bends.
 //! - [`trailer`]: kinematic trailers behind any of them.
+//! - [`sheet`]: what follows from the numbers of a vehicle file without driving it.
 //! - [`proving`]: manoeuvres that measure a vehicle file.
 //!
 //! Poses are those of the middle of the rear axle at every level.
@@ -33,9 +34,11 @@ pub mod dynamic;
 pub mod one_track;
 pub mod proving;
 pub mod rigid;
+pub mod sheet;
 pub mod sliding;
 pub mod trailer;
 
 pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};
 pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step, step_within};
+pub use sheet::Sheet;

@@ -116,6 +116,9 @@ pub(super) fn ui(
     Grid::new("agent").num_columns(2).show(ui, |ui| {
         subject.texts(ui, &[NAME]);
         subject.choose(ui, &VEHICLE, &vehicle_types(model));
+        ui.label("");
+        super::super::workshop::open_button(ui, &agent.vehicle, subject.actions);
+        ui.end_row();
         subject.choose(ui, &STACK, &stacks(model));
         subject.choose(ui, &DYNAMICS, &levels(model));
         subject.numbers(ui, &APPEARANCE);

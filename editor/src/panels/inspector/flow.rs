@@ -77,6 +77,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: FlowId, flow: &Flow, actions: &
     };
     Grid::new("flow").num_columns(2).show(ui, |ui| {
         subject.choose(ui, &VEHICLE, &vehicle_types(model));
+        ui.label("");
+        super::super::workshop::open_button(ui, &flow.vehicle, subject.actions);
+        ui.end_row();
         subject.choose(ui, &STACK, &stacks(model));
         subject.choose(ui, &DYNAMICS, &levels(model));
         subject.numbers(ui, &NUMBERS);

@@ -7,14 +7,11 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::{EXTENSION, SHIPPED, VehicleFile, hash};
-use roadwright_vehicle::DriveTrain;
-use roadwright_vehicle::proving::{Bound, Manoeuvre, prove};
+use roadwright_vehicle::proving::{Manoeuvre, prove};
+use roadwright_vehicle::{DriveTrain, Sheet};
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
-
-/// What `performance` promises may differ so much from what the drive train gives.
-const TOLERANCE: f64 = 0.02;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VehicleVerb {
@@ -173,39 +170,9 @@ fn level_line(vehicle: &VehicleFile, level: DynamicsLevel) -> String {
     }
 }
 
-/// Where `performance` promises what the drive train cannot give.
-fn contradictions(vehicle: &VehicleFile) -> Vec<String> {
-    let Some(train) = DriveTrain::new(vehicle) else {
-        return Vec::new();
-    };
-    let promised = &vehicle.performance;
-    let pairs = [
-        ("max_speed", promised.max_speed, train.top_speed(), "m/s"),
-        (
-            "max_acceleration",
-            promised.max_acceleration,
-            train.hardest_acceleration(),
-            "m/s^2",
-        ),
-        (
-            "max_braking",
-            promised.max_braking,
-            train.hardest_braking(),
-            "m/s^2",
-        ),
-    ];
-    let broken = pairs
-        .into_iter()
-        .filter(|(_, said, can, _)| *said > can * (1.0 + TOLERANCE));
-    let words = broken.map(|(key, said, can, unit)| {
-        format!("performance.{key}: {said} {unit} are promised, engine and brakes give {can:.2}")
-    });
-    words.collect()
-}
-
 fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
     let vehicle = VehicleFile::load(Path::new(path)).context("cannot open the vehicle")?;
-    let findings = contradictions(&vehicle);
+    let findings = Sheet::of(&vehicle).contradictions();
     if json {
         let levels = DynamicsLevel::ALL
             .map(|level| json!({"level": level.name(), "missing": vehicle.missing(level)}));
@@ -261,11 +228,7 @@ fn print_table(name: &str, manoeuvres: &[Manoeuvre]) -> anyhow::Result<()> {
             Some(false) => "FAIL",
             None => "-",
         };
-        let limit = one.limit.map_or_else(String::new, |limit| match one.bound {
-            Bound::Min => format!(">= {limit:.3}"),
-            Bound::Max => format!("<= {limit:.3}"),
-            Bound::Near => format!("{limit:.3} +- {} %", 100.0 * one.tolerance),
-        });
+        let limit = one.limit_text();
         writeln!(
             out,
             "{verdict:<4} {:<20} {value:>9.3} {:<6} {limit:<18} {}",

@@ -6,13 +6,13 @@ use std::collections::BTreeMap;
 use std::io;
 
 /// Collects the text of a document.
-pub(super) struct Writer {
+pub(crate) struct Writer {
     out: Vec<u8>,
     empty: bool,
 }
 
 impl Writer {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             out: b"{".to_vec(),
             empty: true,
@@ -20,18 +20,25 @@ impl Writer {
     }
 
     /// A key with a value on one line.
-    pub(super) fn value(&mut self, key: &str, value: &impl Serialize) {
+    pub(crate) fn value(&mut self, key: &str, value: &impl Serialize) {
         self.key(key);
         self.compact(value);
     }
 
+    /// A key with a value on one line, if there is one.
+    pub(crate) fn given(&mut self, key: &str, value: Option<&impl Serialize>) {
+        if let Some(value) = value {
+            self.value(key, value);
+        }
+    }
+
     /// A key with an object whose entries stand on a line each. An empty one is left out.
-    pub(super) fn map<K: Serialize, V: Serialize>(&mut self, key: &str, map: &BTreeMap<K, V>) {
+    pub(crate) fn map<K: Serialize, V: Serialize>(&mut self, key: &str, map: &BTreeMap<K, V>) {
         self.entries(key, map.iter());
     }
 
     /// As [`map`](Self::map), from any entries in their order.
-    pub(super) fn entries<K: Serialize, V: Serialize>(
+    pub(crate) fn entries<K: Serialize, V: Serialize>(
         &mut self,
         key: &str,
         entries: impl Iterator<Item = (K, V)>,
@@ -56,7 +63,7 @@ impl Writer {
         }
     }
 
-    pub(super) fn finish(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.out.extend(b"\n}\n");
         String::from_utf8(self.out).expect("JSON is UTF-8")
     }

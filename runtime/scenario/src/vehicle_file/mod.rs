@@ -10,6 +10,7 @@ mod entry;
 mod numbers;
 mod parts;
 mod shipped;
+mod text;
 mod trailer;
 
 pub use drive_train::{Brakes, Differential, Engine, Gear, Gearbox, Interpolation, Resistance};

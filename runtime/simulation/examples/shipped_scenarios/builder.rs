@@ -135,7 +135,7 @@ pub(crate) fn trip(
     }
 }
 
-fn style(name: &str, class: RoadClass, kmh: f64, section: CrossSection) -> RoadStyle {
+pub(crate) fn style(name: &str, class: RoadClass, kmh: f64, section: CrossSection) -> RoadStyle {
     RoadStyle {
         name: name.into(),
         class,

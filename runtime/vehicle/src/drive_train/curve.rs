@@ -33,6 +33,12 @@ impl TorqueCurve {
         self.points[self.points.len() - 1].0
     }
 
+    /// The highest point, N m: between the points the curve is nowhere above them.
+    pub fn peak(&self) -> f64 {
+        let torques = self.points.iter().map(|point| point.1);
+        torques.fold(0.0, f64::max)
+    }
+
     /// Torque at full throttle, N m: equation 11.1 of [Gerdelan 2011] between the points, that of the
     /// first point below it, none above the last one.
     pub fn torque(&self, rpm: f64) -> f64 {

@@ -404,16 +404,11 @@ impl<S: Surface> Moment<'_, S> {
             let Some(partner) = wheel.partner else {
                 continue;
             };
-            // A wheel in the air hangs on its bar where its spring ends.
-            let hanging = |number: usize| {
-                let wheel = &self.model.wheels[number];
-                contacts[number].compression.max(-wheel.load / wheel.spring)
-            };
-            let difference = hanging(number) - hanging(partner);
+            let pressed = [number, partner].map(|wheel| contacts[wheel].compression);
+            let bar = self.model.bar_force(number, partner, pressed);
             let contact = &mut contacts[number];
             if contact.load > 0.0 {
-                let load = contact.load + self.model.anti_sway * difference;
-                contact.load = load.max(0.0);
+                contact.load = (contact.load + bar).max(0.0);
             }
         }
     }

@@ -38,6 +38,9 @@ pub(super) const SKIN: f64 = 0.02;
 const CORNER: f64 = 0.15;
 /// Springs and tyres take this many steps of the solver for a radian of their oscillation.
 const STEPS_PER_RADIAN: f64 = 2.0;
+/// Nobody waits for vehicles whose forces have to be computed more often, Hz; those that ship take a few
+/// hundred.
+const MOST_RATE: f64 = 20_000.0;
 
 /// A wheel at rest under load.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -242,10 +245,28 @@ impl RigidModel {
         STEPS_PER_RADIAN * springs.max(tyres).sqrt()
     }
 
+    /// Whether springs or tyres are so stiff for the mass that forces had to be computed more than
+    /// 20,000 times a second: a drive of a minute would take hours.
+    pub fn is_too_stiff(&self) -> bool {
+        // What is no number counts as too stiff as well.
+        !self.least_rate().is_finite() || self.least_rate() > MOST_RATE
+    }
+
     /// Height of the wheels' springs below their place at rest that a static force of the hull, N, takes
     /// on a wheel: its sag, m.
     pub fn static_sag(&self, wheel: usize) -> f64 {
         self.wheels[wheel].load / self.wheels[wheel].spring
+    }
+
+    /// Force of the anti-sway bar on a wheel, N, of the compressions of its spring and its partner's, m:
+    /// a wheel in the air hangs on its bar where its spring ends.
+    pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
+        let hanging = |number: usize, compression: f64| {
+            let wheel = &self.wheels[number];
+            compression.max(-wheel.load / wheel.spring)
+        };
+        let difference = hanging(number, pressed[0]) - hanging(partner, pressed[1]);
+        self.anti_sway * difference
     }
 
     /// Roll over lateral acceleration on level ground, rad s^2/m: overturning moment over the stiffness

@@ -1,0 +1,179 @@
+//! What the numbers do, as curves; those of the vehicle that is compared in another tone.
+
+use super::super::plots::{Curve, plot, plot_at};
+use super::part;
+use crate::model::Model;
+use crate::theme::Theme;
+use crate::workshop::{Bench, Drawn};
+use egui::{RichText, Ui};
+
+/// Height of a plot, points.
+const HEIGHT: f32 = 120.0;
+/// The colour of what is compared, of the line of a limit, and of a second own curve.
+const RIVAL: usize = 2;
+const LIMIT: usize = 3;
+const SECOND: usize = 1;
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
+    let rival = model.workshop.rival.as_ref().map(|rival| &*rival.drawn);
+    let curves = Curves {
+        theme: model.theme(),
+        own: &bench.drawn,
+        rival,
+    };
+    curves.engine(ui);
+    curves.traction(ui);
+    curves.steps(ui);
+    curves.roll(ui);
+    if curves.own.engine.is_empty() && curves.own.roll.is_none() {
+        part(ui, "Curves");
+        ui.label("The file has neither a drive train nor springs: there is nothing to draw.");
+    }
+}
+
+struct Curves<'a> {
+    theme: Theme,
+    own: &'a Drawn,
+    rival: Option<&'a Drawn>,
+}
+
+impl Curves<'_> {
+    fn curve(
+        &self,
+        name: &'static str,
+        color: usize,
+        points: impl Iterator<Item = [f64; 2]>,
+    ) -> Curve {
+        Curve {
+            name,
+            color: self.theme.plot(color),
+            width: if color == RIVAL { 1.2 } else { 2.0 },
+            points: points.collect(),
+        }
+    }
+
+    fn note(ui: &mut Ui, text: String) {
+        ui.label(RichText::new(text).weak());
+    }
+
+    /// Torque and power.
+    fn engine(&self, ui: &mut Ui) {
+        if self.own.engine.is_empty() {
+            return;
+        }
+        let mut curves = Vec::new();
+        for (drawn, torque, power) in self.both((0, SECOND)) {
+            let names = if torque == RIVAL {
+                ["other", ""]
+            } else {
+                ["N m", "kW"]
+            };
+            let of = |value: fn(&roadwright_vehicle::sheet::EnginePoint) -> f64| {
+                drawn
+                    .engine
+                    .iter()
+                    .map(move |point| [point.rpm, value(point)])
+            };
+            curves.push(self.curve(names[0], torque, of(|point| point.torque)));
+            curves.push(self.curve(names[1], power, of(|point| 1e-3 * point.power)));
+        }
+        plot(ui, "Engine over rpm", HEIGHT, curves);
+    }
+
+    /// Both vehicles, with the colours of a first and a second curve.
+    fn both(&self, own: (usize, usize)) -> Vec<(&Drawn, usize, usize)> {
+        let rival = self.rival.map(|rival| (rival, RIVAL, RIVAL));
+        // The other one below.
+        rival
+            .into_iter()
+            .chain([(self.own, own.0, own.1)])
+            .collect()
+    }
+
+    /// Force of each gear against the resistance, the top speed marked.
+    fn traction(&self, ui: &mut Ui) {
+        let Some(own) = &self.own.traction else {
+            return;
+        };
+        let mut curves = Vec::new();
+        for (drawn, force, resistance) in self.both((0, SECOND)) {
+            let Some(traction) = &drawn.traction else {
+                continue;
+            };
+            let names = if force == RIVAL {
+                ["other", ""]
+            } else {
+                ["gears", "resistance"]
+            };
+            let kilo = |points: &[[f64; 2]]| -> Vec<[f64; 2]> {
+                points
+                    .iter()
+                    .map(|[speed, force]| [*speed, 1e-3 * force])
+                    .collect()
+            };
+            for (number, gear) in traction.gears.iter().enumerate() {
+                let name = if number == 0 { names[0] } else { "" };
+                curves.push(self.curve(name, force, kilo(&gear.points).into_iter()));
+            }
+            let points = kilo(&traction.resistance).into_iter();
+            curves.push(self.curve(names[1], resistance, points));
+        }
+        let mark = Some((own.top_speed, self.theme.plot(LIMIT)));
+        plot_at(ui, "kN over m/s", HEIGHT, curves, mark);
+        let top = own.top_speed;
+        let mut text = format!("Top speed {top:.1} m/s ({:.0} km/h).", 3.6 * top);
+        if own.grip.is_finite() {
+            text += &format!(" All tyres hold {:.1} kN.", 1e-3 * own.grip);
+        }
+        Self::note(ui, text);
+    }
+
+    /// How the hull follows a step of the ground.
+    fn steps(&self, ui: &mut Ui) {
+        if self.own.steps.is_none() {
+            return;
+        }
+        let mut curves = Vec::new();
+        for (drawn, front, rear) in self.both((0, SECOND)) {
+            let names = if front == RIVAL {
+                ["other", ""]
+            } else {
+                ["front", "rear"]
+            };
+            for (number, points) in drawn.steps.iter().flatten().enumerate() {
+                let color = if number == 0 { front } else { rear };
+                curves.push(self.curve(names[number], color, points.iter().copied()));
+            }
+        }
+        plot(ui, "Step of the ground over s", HEIGHT, curves);
+    }
+
+    /// Roll over lateral acceleration, the limit marked.
+    fn roll(&self, ui: &mut Ui) {
+        let Some(own) = &self.own.roll else {
+            return;
+        };
+        let mut curves = Vec::new();
+        for (drawn, color, _) in self.both((0, 0)) {
+            let name = if color == RIVAL { "other" } else { "roll" };
+            let points = drawn.roll.iter().flat_map(|roll| &roll.points);
+            let points = points.map(|[acceleration, angle]| [*acceleration, angle.to_degrees()]);
+            curves.push(self.curve(name, color, points));
+        }
+        let mark = Some((own.tips_at, self.theme.plot(LIMIT)));
+        plot_at(ui, "Roll, ° over m/s²", HEIGHT, curves, mark);
+        let grip = self.own.facts.iter().find(|fact| fact.name == "Grip");
+        let tips = own.tips_at;
+        let text = match grip {
+            Some(grip) if grip.value < tips => {
+                format!(
+                    "Tips over at {tips:.1} m/s², but slides at {:.1}.",
+                    grip.value
+                )
+            }
+            Some(grip) => format!("Tips over at {tips:.1} m/s²: tyres hold {:.1}.", grip.value),
+            None => format!("Tips over at {tips:.1} m/s²."),
+        };
+        Self::note(ui, text);
+    }
+}

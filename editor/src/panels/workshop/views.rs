@@ -1,0 +1,306 @@
+//! Side view and rear view to scale; on the test track as the vehicle stands now.
+
+use super::part;
+use crate::model::Model;
+use crate::theme::Theme;
+use crate::tools::Tone;
+use crate::workshop::Bench;
+use crate::workshop::track::DRIVER;
+use egui::{Align2, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
+use roadwright_geometry::math::sin_cos;
+use roadwright_vehicle::sheet::Outline;
+
+/// Room around the views and between them, points.
+const MARGIN: f32 = 10.0;
+const GAP: f32 = 26.0;
+/// Of the picture, at most, points.
+const HEIGHT: f32 = 190.0;
+/// Below the ground there is room for words, points.
+const WORDS: f32 = 18.0;
+/// Files do not say how wide tyres are: of their radius.
+const TYRE: f64 = 0.45;
+/// Free length of a spring that is drawn, of the radius of the wheel.
+const SPRING: f64 = 1.3;
+/// Turns of a spring.
+const TURNS: usize = 5;
+
+/// How a vehicle stands.
+#[derive(Debug, Clone, Default)]
+struct Stance {
+    /// How far its front and its left side are raised, rad.
+    pitch: f64,
+    roll: f64,
+    /// How far each spring is pressed in from rest, m.
+    travel: Vec<f64>,
+    /// What each wheel carries, N; none: at rest.
+    loads: Vec<f64>,
+}
+
+/// As the vehicle on the test track stands now.
+fn stance(model: &Model) -> Option<Stance> {
+    model.workshop.track?;
+    let live = model.live.as_ref()?;
+    let agent = u64::from(DRIVER.0);
+    let mut vehicles = live.snapshot.vehicles.iter();
+    let attitude = vehicles.find(|vehicle| vehicle.agent == agent)?.attitude?;
+    let seen = live.inspection.as_ref().filter(|seen| seen.agent == agent);
+    let wheels = seen.and_then(|seen| seen.mechanics.as_ref());
+    let wheels = wheels
+        .map(|mechanics| &mechanics.wheels[..])
+        .unwrap_or_default();
+    Some(Stance {
+        pitch: attitude.pitch,
+        roll: attitude.roll,
+        travel: wheels.iter().map(|wheel| wheel.travel).collect(),
+        loads: wheels.iter().map(|wheel| wheel.load).collect(),
+    })
+}
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
+    part(ui, "Side and rear");
+    let outline = &bench.drawn.outline;
+    let live = stance(model);
+    let (ahead, left, top) = outline.extent();
+    let (length, width) = (
+        ahead[1] - ahead[0],
+        left[1] - left[0] + 2.0 * TYRE * outline.radius,
+    );
+    let wide = ui.available_width();
+    // A hull that leans is a little higher than one that stands.
+    let room = (wide - 2.0 * MARGIN - GAP) as f64;
+    let scale =
+        (room / (length + width)).min((HEIGHT - WORDS - 2.0 * MARGIN) as f64 / (1.15 * top));
+    let high = (1.15 * top * scale) as f32 + WORDS + 2.0 * MARGIN;
+    let (response, painter) = ui.allocate_painter(vec2(wide, high), Sense::hover());
+    let stance = live.clone().unwrap_or_default();
+    let said = match &live {
+        Some(stance) => format!(
+            "Side view and rear view: pitch {:.1} degrees, roll {:.1} degrees",
+            stance.pitch.to_degrees(),
+            stance.roll.to_degrees()
+        ),
+        None => "Side view and rear view at rest".to_owned(),
+    };
+    response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &said));
+    let rect = response.rect;
+    painter.rect_filled(rect, 4.0, ui.visuals().faint_bg_color);
+    let ground = rect.bottom() - WORDS - MARGIN;
+    let whole = ((length + width) * scale) as f32 + GAP;
+    let start = rect.left() + 0.5 * (rect.width() - whole).max(0.0);
+    let side = start - (ahead[0] * scale) as f32;
+    let rear = start + (length * scale) as f32 + GAP + (0.5 * width * scale) as f32;
+    let canvas = Views {
+        theme: model.theme(),
+        ink: ui.visuals().text_color(),
+        painter: &painter,
+        outline,
+        stance: &stance,
+        is_live: live.is_some(),
+        scale,
+        ground,
+    };
+    canvas.ground(rect);
+    canvas.side(side);
+    canvas.rear(rear);
+    canvas.words(rect, side, rear);
+}
+
+struct Views<'a> {
+    theme: Theme,
+    ink: egui::Color32,
+    painter: &'a Painter,
+    outline: &'a Outline,
+    stance: &'a Stance,
+    is_live: bool,
+    /// Points for a metre.
+    scale: f64,
+    /// Of the ground on the screen.
+    ground: f32,
+}
+
+impl Views<'_> {
+    /// The height about which the hull turns, m: its centre of mass, or its middle.
+    fn pivot(&self) -> f64 {
+        let [low, high] = self.outline.heights;
+        self.outline.centre.unwrap_or(0.5 * (low + high))
+    }
+
+    /// A place on the screen: metres beside the middle, and above the ground, of a vehicle that is
+    /// turned by an angle whose side to the right is raised.
+    fn place(&self, middle: f32, angle: f64, beside: f64, height: f64) -> Pos2 {
+        let (sin, cos) = sin_cos(angle);
+        let above = height - self.pivot();
+        let (x, z) = (
+            beside * cos - above * sin,
+            beside * sin + above * cos + self.pivot(),
+        );
+        pos2(
+            middle + (x * self.scale) as f32,
+            self.ground - (z * self.scale) as f32,
+        )
+    }
+
+    fn line(&self, width: f32, tone: Tone) -> Stroke {
+        Stroke::new(width, self.theme.tone(tone))
+    }
+
+    fn ground(&self, rect: Rect) {
+        // On the track the ground is where wheels touch it.
+        if !self.is_live {
+            let y = self.ground;
+            let ends = [pos2(rect.left(), y), pos2(rect.right(), y)];
+            self.painter
+                .line_segment(ends, Stroke::new(1.5, self.theme.quiet()));
+        }
+    }
+
+    fn hull(&self, middle: f32, angle: f64, half: f64) {
+        let [low, high] = self.outline.heights;
+        let corners = [(-half, low), (half, low), (half, high), (-half, high)];
+        let corners = corners.map(|(x, z)| self.place(middle, angle, x, z));
+        let fill = self.theme.tone(Tone::Accent).gamma_multiply(0.18);
+        let shape =
+            egui::Shape::convex_polygon(corners.to_vec(), fill, self.line(1.5, Tone::Accent));
+        self.painter.add(shape);
+    }
+
+    /// How far a wheel has come up from where it is at rest, m.
+    fn travel(&self, wheel: usize) -> f64 {
+        self.stance.travel.get(wheel).copied().unwrap_or(0.0)
+    }
+
+    fn side(&self, middle: f32) {
+        let angle = self.stance.pitch;
+        self.hull(middle, angle, self.outline.half[0]);
+        for (number, [x, y, z]) in self.outline.wheels.iter().enumerate() {
+            // Those of the right side hide the others.
+            if *y > 0.0 && self.outline.wheels.len() > 3 {
+                continue;
+            }
+            let hub = self.place(middle, angle, *x, z + self.travel(number));
+            let radius = (self.outline.radius * self.scale) as f32;
+            self.painter
+                .circle(hub, radius, self.theme.ground(), Stroke::new(2.0, self.ink));
+            self.painter.circle_filled(hub, 2.5, self.ink);
+            self.contact(number, hub, radius);
+            self.spring(middle, angle, *x, number);
+        }
+        self.centre(middle, angle);
+    }
+
+    fn rear(&self, middle: f32) {
+        // Seen from behind, left is left: what is raised there is lowered on the other side.
+        let angle = -self.stance.roll;
+        self.hull(middle, angle, self.outline.half[1]);
+        let half = (0.5 * TYRE * self.outline.radius * self.scale) as f32;
+        let radius = (self.outline.radius * self.scale) as f32;
+        let rearmost = self.outline.wheels.iter().map(|place| place[0]);
+        let rearmost = rearmost.fold(f64::INFINITY, f64::min);
+        let mut hubs = Vec::new();
+        for (number, [x, y, z]) in self.outline.wheels.iter().enumerate() {
+            if *x > rearmost + 0.05 {
+                continue;
+            }
+            let hub = self.place(middle, angle, -y, z + self.travel(number));
+            let tyre = Rect::from_center_size(hub, 2.0 * vec2(half, radius));
+            self.painter.rect(
+                tyre,
+                2.0,
+                self.theme.ground(),
+                Stroke::new(2.0, self.ink),
+                egui::StrokeKind::Inside,
+            );
+            self.contact(number, hub, radius);
+            self.spring(middle, angle, -y * 0.8, number);
+            hubs.push(hub);
+        }
+        if let [first, .., last] = hubs[..] {
+            self.painter
+                .line_segment([first, last], Stroke::new(2.0, self.ink));
+        }
+        self.centre(middle, angle);
+    }
+
+    /// The ground below a wheel that moves: red where it is in the air.
+    fn contact(&self, wheel: usize, hub: Pos2, radius: f32) {
+        let Some(load) = self.stance.loads.get(wheel) else {
+            return;
+        };
+        let color = if *load > 0.0 {
+            self.theme.quiet()
+        } else {
+            self.theme.tone(Tone::Danger)
+        };
+        let below = hub + vec2(0.0, radius + 1.0);
+        let half = vec2(0.8 * radius, 0.0);
+        self.painter
+            .line_segment([below - half, below + half], Stroke::new(2.0, color));
+    }
+
+    /// A spring from the hub to the hull: it is shorter where it is pressed in.
+    fn spring(&self, middle: f32, angle: f64, beside: f64, wheel: usize) {
+        if !self.outline.is_sprung {
+            return;
+        }
+        let hub = self.outline.wheels[wheel][2];
+        let foot = hub + self.travel(wheel);
+        let top = hub + SPRING * self.outline.radius;
+        let half = 0.18 * self.outline.radius;
+        let points = (0..=2 * TURNS).map(|part| {
+            let share = part as f64 / (2 * TURNS) as f64;
+            let side = match part {
+                0 => 0.0,
+                part if part == 2 * TURNS => 0.0,
+                part if part % 2 == 0 => -half,
+                _ => half,
+            };
+            self.place(middle, angle, beside + side, foot + share * (top - foot))
+        });
+        let line = egui::Shape::line(points.collect(), self.line(1.5, Tone::Guide));
+        self.painter.add(line);
+    }
+
+    /// The centre of mass: a disc with two dark quarters.
+    fn centre(&self, middle: f32, angle: f64) {
+        let Some(height) = self.outline.centre else {
+            return;
+        };
+        let at = self.place(middle, angle, 0.0, height);
+        self.painter
+            .circle(at, 5.0, self.theme.ground(), Stroke::new(1.5, self.ink));
+        for ends in [
+            [vec2(-5.0, 0.0), vec2(5.0, 0.0)],
+            [vec2(0.0, -5.0), vec2(0.0, 5.0)],
+        ] {
+            self.painter
+                .line_segment(ends.map(|end| at + end), Stroke::new(1.5, self.ink));
+        }
+    }
+
+    fn words(&self, rect: Rect, side: f32, rear: f32) {
+        let y = rect.bottom() - 3.0;
+        let say = |x: f32, text: String| {
+            let font = FontId::proportional(11.0);
+            self.painter.text(
+                pos2(x, y),
+                Align2::CENTER_BOTTOM,
+                text,
+                font,
+                self.theme.quiet(),
+            );
+        };
+        let [length, width] = self.outline.half.map(|half| 2.0 * half);
+        // From afar there is no room for two.
+        let (side_text, rear_text) = if self.is_live {
+            let (pitch, roll) = (
+                self.stance.pitch.to_degrees(),
+                self.stance.roll.to_degrees(),
+            );
+            (format!("pitch {pitch:+.1}°"), format!("roll {roll:+.1}°"))
+        } else {
+            (format!("{length:.2} m"), format!("{width:.2} m"))
+        };
+        say(side, side_text);
+        say(rear, rear_text);
+    }
+}

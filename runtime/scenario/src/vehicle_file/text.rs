@@ -1,0 +1,106 @@
+//! Writing of vehicle files.
+
+use super::VehicleFile;
+use crate::file::write::Writer;
+use crate::file::{FileError, TextError};
+use std::path::Path;
+
+impl VehicleFile {
+    /// The text of its file: a part on a line each, as those of the files that ship.
+    pub fn to_text(&self) -> String {
+        let mut out = Writer::new();
+        out.value("format", &self.format);
+        out.value("version", &self.version);
+        out.value("name", &self.name);
+        if !self.description.is_empty() {
+            out.value("description", &self.description);
+        }
+        out.value("body", &self.body);
+        out.value("wheels", &self.wheels);
+        out.value("steering", &self.steering);
+        out.value("performance", &self.performance);
+        out.given("suspension", self.suspension.as_ref());
+        out.given("engine", self.engine.as_ref());
+        out.given("gearbox", self.gearbox.as_ref());
+        out.given("brakes", self.brakes.as_ref());
+        out.given("resistance", self.resistance.as_ref());
+        out.given("articulation", self.articulation.as_ref());
+        if !self.trailers.is_empty() {
+            out.value("trailers", &self.trailers);
+        }
+        out.given("sliding", self.sliding.as_ref());
+        out.given("tracks", self.tracks.as_ref());
+        if !self.limits.is_empty() {
+            out.value("limits", &self.limits);
+        }
+        out.finish()
+    }
+
+    /// Holds its numbers to what a file may say: ranges, and what they have to be to each other.
+    ///
+    /// # Errors
+    /// As reading its text: the first key that is wrong, and why.
+    pub fn checked(&self) -> Result<(), TextError> {
+        // A number that is none would be written as nothing, and be missed under another name.
+        Self::from_text(&self.to_text()).map(|_| ())
+    }
+
+    /// Writes it to a file: beside it first, so that a crash leaves the old one or the new one.
+    ///
+    /// # Errors
+    /// If it is not what a file may say, or the file cannot be written.
+    pub fn save(&self, path: &Path) -> Result<(), FileError> {
+        let text = self.to_text();
+        Self::from_text(&text).map_err(|error| FileError::Text {
+            path: path.to_owned(),
+            error,
+        })?;
+        crate::file::save_text(&text, path)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::super::SHIPPED;
+    use super::*;
+
+    #[test]
+    fn every_shipped_vehicle_comes_back_as_it_was() {
+        for shipped in SHIPPED {
+            let file = VehicleFile::from_text(shipped.text).unwrap();
+            let text = file.to_text();
+            let again = VehicleFile::from_text(&text).unwrap();
+            assert_eq!(again, file, "{}", shipped.name);
+            // A part on a line each: so files can be compared.
+            assert!(
+                text.lines().count() > 8 && text.ends_with("\n}\n"),
+                "{text}"
+            );
+            assert!(text.contains("\n  \"wheels\": {\"radius\": "), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_no_file_may_say_is_neither_checked_nor_saved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("jeep.vehicle.json");
+        let jeep = VehicleFile::from_text(SHIPPED[SHIPPED.len() - 1].text).unwrap();
+        assert_eq!(jeep.checked(), Ok(()));
+        let mut wrong = jeep.clone();
+        wrong.body.mass = -1.0;
+        let error = wrong.checked().unwrap_err();
+        assert_eq!(error.key, "body.mass");
+        assert!(error.message.contains("-1"), "{error}");
+        assert!(wrong.save(&path).is_err() && !path.exists());
+        wrong.body.mass = f64::NAN;
+        assert!(wrong.checked().is_err());
+        // What is wrong only beside other numbers.
+        let mut wrong = jeep.clone();
+        wrong.gearbox.as_mut().unwrap().gears[1].ratio = 1.0;
+        let error = wrong.checked().unwrap_err();
+        assert!(error.key.starts_with("gearbox.gears"), "{error}");
+        jeep.save(&path).unwrap();
+        assert_eq!(VehicleFile::load(&path).unwrap(), jeep);
+    }
+}

@@ -1,0 +1,169 @@
+//! Torque and power of the engine, and forces over speed.
+
+use super::Sheet;
+use crate::drive_train::DriveTrain;
+use crate::dynamic::GRAVITY;
+use std::f64::consts::TAU;
+
+/// Points of a curve.
+const POINTS: u32 = 120;
+/// Resistance is drawn this far beyond the top speed.
+const BEYOND: f64 = 1.15;
+
+/// An engine at full throttle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct EnginePoint {
+    /// Speed of the engine, rpm.
+    pub rpm: f64,
+    /// N m.
+    pub torque: f64,
+    /// W.
+    pub power: f64,
+}
+
+/// The force of a gear at full throttle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GearForce {
+    /// What the gear is called.
+    pub name: String,
+    /// Speed, m/s, and force of the wheels on the ground, N, up to the rev limit.
+    pub points: Vec<[f64; 2]>,
+}
+
+/// Forces over speed on level ground.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Traction {
+    /// Of the forward gears, from the first to the last.
+    pub gears: Vec<GearForce>,
+    /// Speed, m/s, and force of air and rolling, N.
+    pub resistance: Vec<[f64; 2]>,
+    /// Where force and resistance balance, or the engine cannot turn faster, m/s.
+    pub top_speed: f64,
+    /// Largest force that the tyres of all wheels have, N; infinite where the file names no friction.
+    pub grip: f64,
+}
+
+/// Numbers from 0 to 1, both of them as well.
+pub(super) fn parts() -> impl Iterator<Item = f64> {
+    (0..=POINTS).map(|part| f64::from(part) / f64::from(POINTS))
+}
+
+impl DriveTrain {
+    /// Torque and power at full throttle from idle to the rev limit.
+    pub fn engine_curve(&self) -> Vec<EnginePoint> {
+        let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
+        let point = |part: f64| {
+            // The last one is the limit itself: beyond it there is no torque.
+            let rpm = (idle + part * (limit - idle)).min(limit);
+            let torque = self.curve.torque(rpm);
+            EnginePoint {
+                rpm,
+                torque,
+                power: torque * rpm * TAU / 60.0,
+            }
+        };
+        parts().map(point).collect()
+    }
+
+    /// The most power of the engine, W.
+    pub fn most_power(&self) -> f64 {
+        let powers = self.engine_curve().into_iter().map(|point| point.power);
+        powers.fold(0.0, f64::max)
+    }
+
+    /// The most torque of the engine, N m.
+    pub fn most_torque(&self) -> f64 {
+        self.curve.peak()
+    }
+
+    /// Force of each gear against the resistance.
+    pub fn traction_curves(&self) -> Traction {
+        let gears = self.gears.iter().map(|gear| {
+            let limit = self.speed(gear, self.curve.limit_rpm());
+            // A hair less, so that rounding does not fall over the rev limit.
+            let speeds = parts().map(|part| part * limit * (1.0 - 1e-12));
+            GearForce {
+                name: gear.name.clone(),
+                points: speeds
+                    .map(|speed| [speed, self.full_force(gear, speed)])
+                    .collect(),
+            }
+        });
+        let top_speed = self.top_speed();
+        let speeds = parts().map(|part| part * BEYOND * top_speed);
+        Traction {
+            gears: gears.collect(),
+            resistance: speeds.map(|v| [v, self.resistance(v)]).collect(),
+            top_speed,
+            grip: self.friction * self.mass * self.own_share * GRAVITY,
+        }
+    }
+}
+
+impl Sheet<'_> {
+    /// Torque and power at full throttle; none without a drive train.
+    pub fn engine_curve(&self) -> Vec<EnginePoint> {
+        let train = self.train.as_ref();
+        train.map(DriveTrain::engine_curve).unwrap_or_default()
+    }
+
+    /// Forces over speed, if the file has a drive train.
+    pub fn traction_curves(&self) -> Option<Traction> {
+        self.train.as_ref().map(DriveTrain::traction_curves)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::drive_train::tests::{enviro, willys};
+
+    #[test]
+    fn power_is_torque_times_speed_up_to_the_rev_limit() {
+        let curve = willys().engine_curve();
+        let (first, last) = (curve[0], curve[curve.len() - 1]);
+        assert_eq!((first.rpm, first.torque), (600.0, 119.31));
+        assert_eq!((last.rpm, last.torque), (4000.0, 105.75));
+        // 105.75 N m at 4000 rpm, by hand.
+        assert!((last.power - 44_296.5).abs() < 1.0, "{last:?}");
+        assert_eq!(willys().most_torque(), 143.72);
+        assert_eq!(willys().most_power(), last.power);
+    }
+
+    #[test]
+    fn the_last_gear_ends_at_the_top_speed_and_has_force_to_spare() {
+        for train in [willys(), enviro()] {
+            let curves = train.traction_curves();
+            assert_eq!(curves.gears.len(), train.gears.len());
+            let last = curves.gears.last().unwrap().points.last().unwrap();
+            // Both are limited by revs.
+            assert!((last[0] / curves.top_speed - 1.0).abs() < 1e-9);
+            assert!(last[1] > train.resistance(last[0]), "{last:?}");
+            // A higher gear has less force and reaches farther.
+            for pair in curves.gears.windows(2) {
+                assert!(pair[0].points[0][1] > pair[1].points[0][1]);
+                assert!(pair[0].points.last().unwrap()[0] < pair[1].points.last().unwrap()[0]);
+            }
+            let beyond = curves.resistance.last().unwrap()[0];
+            assert!(beyond > curves.top_speed);
+        }
+    }
+
+    #[test]
+    fn in_a_wind_the_curves_cross_at_the_top_speed() {
+        let barn = DriveTrain {
+            drag: 5.0,
+            ..willys()
+        };
+        let curves = barn.traction_curves();
+        let top = curves.top_speed;
+        let gears = barn.gears.iter();
+        let most = gears
+            .map(|gear| barn.full_force(gear, top))
+            .fold(0.0, f64::max);
+        assert!((most - barn.resistance(top)).abs() < 1.0);
+        let last = curves.gears.last().unwrap().points.last().unwrap()[0];
+        assert!(top < 0.8 * last);
+    }
+}

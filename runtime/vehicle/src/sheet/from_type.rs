@@ -1,0 +1,145 @@
+//! A vehicle file of a vehicle type that has none.
+
+use crate::dynamic::GRAVITY;
+use crate::rigid::RigidModel;
+use roadwright_scenario::VehicleType;
+use roadwright_scenario::vehicle_file::{
+    Body, FORMAT, Performance, Steering, Suspension, TyreModel, VERSION, VehicleFile, Wheels,
+};
+
+/// Least mass of wheels that is taken off the body, share: a file has both.
+const MOST_WHEELS: f64 = 0.2;
+/// Decimals of what is converted: millimetres and grams.
+const DECIMALS: f64 = 1e3;
+
+/// The file that says of a vehicle type what the levels take for granted where it has none: its own, if
+/// it stands in one; else one with the wheels, springs and tyres of passenger cars, as level `rigid` has
+/// them, and without a drive train.
+pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
+    if let Some(file) = &kind.file {
+        return file.vehicle.clone();
+    }
+    let model = RigidModel::from(kind);
+    let wheel_mass = rounded(20f64.min(0.25 * MOST_WHEELS * kind.mass));
+    let clearance = rounded(2.0 * (model.height + model.hull.z - model.half_size.z)) / 2.0;
+    let height = kind.height - clearance;
+    let middle = clearance + 0.5 * height;
+    let ahead = |x: f64| rounded(x - model.hull.x);
+    let places = model.wheels.iter().map(|wheel| {
+        let place = wheel.contact;
+        [
+            ahead(place.x),
+            rounded(place.y),
+            rounded(model.radius - middle),
+        ]
+    });
+    let steered = (0u8..).zip(&model.wheels).filter(|(_, w)| w.steers > 0.0);
+    let sum = |of: fn(&crate::rigid::Wheel) -> f64| {
+        let all = model.wheels.iter().map(of);
+        rounded(all.sum::<f64>() / model.wheels.len() as f64)
+    };
+    VehicleFile {
+        format: FORMAT.into(),
+        version: VERSION,
+        name: kind.name.clone(),
+        description: format!(
+            "Of a vehicle type without a file: wheels, springs and tyres are those of passenger \
+             cars, springs the same at all wheels (mean load {:.0} N).",
+            kind.mass * GRAVITY / model.wheels.len() as f64
+        ),
+        body: Body {
+            length: kind.length,
+            width: kind.width,
+            height: rounded(height),
+            ground_clearance: clearance,
+            mass: kind.mass - 4.0 * wheel_mass,
+            mass_box: None,
+            centre_height: Some(rounded(model.height)),
+            yaw_inertia: Some(rounded(model.inertia.z)),
+            friction: None,
+            softness: None,
+        },
+        wheels: Wheels {
+            radius: model.radius,
+            mass: wheel_mass,
+            positions: places.collect(),
+            friction: Some(model.friction),
+            cornering_stiffness: Some(model.stiffness),
+            tyre: TyreModel::Saturating,
+            softness: None,
+            bounce: None,
+        },
+        steering: Steering {
+            wheels: steered.map(|(number, _)| number).collect(),
+            inverted: Vec::new(),
+            lock: kind.max_steering,
+            rate: kind.steering_rate,
+            torque_nm: None,
+        },
+        performance: Performance {
+            max_speed: kind.max_speed,
+            max_acceleration: kind.max_acceleration,
+            max_braking: kind.max_braking,
+        },
+        suspension: Some(Suspension {
+            spring: sum(|wheel| wheel.spring),
+            damping: sum(|wheel| wheel.damping),
+            anti_sway: rounded(model.anti_sway),
+        }),
+        engine: None,
+        gearbox: None,
+        brakes: None,
+        resistance: None,
+        articulation: None,
+        trailers: Vec::new(),
+        sliding: None,
+        tracks: None,
+        limits: Default::default(),
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    (value * DECIMALS).round() / DECIMALS
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_scenario::DynamicsLevel;
+
+    #[test]
+    fn the_file_of_a_type_is_that_type() {
+        for kind in [
+            VehicleType::car(),
+            VehicleType::willys_mb(),
+            VehicleType::enviro_400(),
+        ] {
+            let file = file_of_type(&kind);
+            assert_eq!(file.checked(), Ok(()), "{}", kind.name);
+            let again = file.vehicle_type();
+            for (one, other) in [
+                (kind.length, again.length),
+                (kind.width, again.width),
+                (kind.height, again.height),
+                (kind.wheelbase, again.wheelbase),
+                (kind.rear_overhang, again.rear_overhang),
+                (kind.mass, again.mass),
+                (kind.max_speed, again.max_speed),
+                (kind.max_steering, again.max_steering),
+            ] {
+                assert!((one - other).abs() < 2e-3, "{}: {one} {other}", kind.name);
+            }
+            assert!(file.missing(DynamicsLevel::Rigid).is_empty());
+            // And it behaves as the level has it without a file.
+            let (given, made) = (RigidModel::from(&kind), RigidModel::of_file(&file).unwrap());
+            assert!((given.height - made.height).abs() < 1e-3);
+            assert!((given.inertia.z / made.inertia.z - 1.0).abs() < 1e-3);
+            assert!((given.roll_gradient() / made.roll_gradient() - 1.0).abs() < 0.1);
+            for (one, other) in given.wheels.iter().zip(&made.wheels) {
+                assert!((one.load / other.load - 1.0).abs() < 0.01, "{}", kind.name);
+                assert_eq!((one.steers, one.partner), (other.steers, other.partner));
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! A vehicle to be drawn to scale.
+
+use super::Sheet;
+use roadwright_scenario::vehicle_file::VehicleFile;
+
+/// Where the parts of a vehicle are on level ground at rest: metres ahead of the middle of its body, to
+/// the left, and above the ground.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outline {
+    /// Half of the length and of the width of the hull.
+    pub half: [f64; 2],
+    /// Lower and upper edge of the hull.
+    pub heights: [f64; 2],
+    /// Middles of the wheels, in the order of the file.
+    pub wheels: Vec<[f64; 3]>,
+    /// Whether each of them steers.
+    pub steers: Vec<bool>,
+    /// Radius of the wheels.
+    pub radius: f64,
+    /// Height of the centre of gravity, if the file names it; seen from above it is in the middle.
+    pub centre: Option<f64>,
+    /// Whether springs carry the hull.
+    pub is_sprung: bool,
+}
+
+impl From<&VehicleFile> for Outline {
+    fn from(file: &VehicleFile) -> Self {
+        let body = &file.body;
+        let middle = body.ground_clearance + 0.5 * body.height;
+        let places = file.wheels.positions.iter();
+        let steers = (0u8..)
+            .take(file.wheels.positions.len())
+            .map(|number| file.steering.wheels.contains(&number));
+        Self {
+            half: [0.5 * body.length, 0.5 * body.width],
+            heights: [body.ground_clearance, body.ground_clearance + body.height],
+            wheels: places.map(|&[x, y, z]| [x, y, middle + z]).collect(),
+            steers: steers.collect(),
+            radius: file.wheels.radius,
+            centre: body.centre_height,
+            is_sprung: file.suspension.is_some(),
+        }
+    }
+}
+
+impl Outline {
+    /// The box around all of it: lowest and highest place ahead, and to the left, and the height.
+    pub fn extent(&self) -> ([f64; 2], [f64; 2], f64) {
+        let mut ahead = [-self.half[0], self.half[0]];
+        let mut left = [-self.half[1], self.half[1]];
+        let mut top = self.heights[1];
+        for [x, y, z] in &self.wheels {
+            ahead = [ahead[0].min(x - self.radius), ahead[1].max(x + self.radius)];
+            left = [left[0].min(*y), left[1].max(*y)];
+            top = top.max(z + self.radius);
+        }
+        (ahead, left, top.max(self.centre.unwrap_or(0.0)))
+    }
+}
+
+impl Sheet<'_> {
+    /// Where its parts are.
+    pub fn outline(&self) -> Outline {
+        Outline::from(self.file)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::drive_train::tests::shipped;
+
+    #[test]
+    fn wheels_stand_on_the_ground_and_the_hull_above_it() {
+        let outline = Outline::from(&shipped("willys-mb"));
+        for [_, _, height] in &outline.wheels {
+            assert!((height - outline.radius).abs() < 1e-9, "{outline:?}");
+        }
+        assert_eq!(outline.heights, [0.22, 1.59]);
+        assert_eq!(outline.steers, [false, false, true, true]);
+        let (ahead, left, top) = outline.extent();
+        // The front wheels stand out of the hull.
+        assert!(
+            (ahead[1] - 1.76).abs() < 1e-9 && ahead[0] == -1.67,
+            "{ahead:?}"
+        );
+        assert_eq!((left, top), ([-0.785, 0.785], 1.59));
+    }
+}

@@ -1,0 +1,175 @@
+//! How far a vehicle leans in a bend, and when it tips over.
+
+use super::Sheet;
+use crate::dynamic::GRAVITY;
+use crate::rigid::RigidModel;
+use roadwright_geometry::math::{atan, sin_cos};
+
+/// Angles that are looked at.
+const ANGLES: u32 = 200;
+/// Of the angle at which an inner wheel hangs free: the hull tips before it leans so far.
+const BEYOND: f64 = 2.0;
+/// Halvings of the interval in which the height of the hull is looked for.
+const HALVINGS: u32 = 40;
+
+/// Roll over lateral acceleration on level ground.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RollCurve {
+    /// Lateral acceleration, m/s^2, and roll angle, rad, up to the limit.
+    pub points: Vec<[f64; 2]>,
+    /// Beyond this it tips over, m/s^2, if its tyres hold so much: less than g T / 2 h of rigid
+    /// springs, since a hull that leans carries its weight outwards.
+    pub tips_at: f64,
+}
+
+impl RigidModel {
+    /// Roll in a steady bend: at each angle the hull is as high as its springs carry it, inner wheels
+    /// lift where they have no load left, and the moment of springs and bars says how hard the bend is.
+    /// Its slope upright is [`roll_gradient`](Self::roll_gradient).
+    pub fn roll_curve(&self) -> RollCurve {
+        let steepest = atan(self.tip_acceleration() / GRAVITY);
+        // Without springs nothing holds a hull at an angle.
+        if !self.wheels.iter().all(|wheel| wheel.spring > 0.0) || steepest <= 0.0 {
+            return RollCurve {
+                points: Vec::new(),
+                tips_at: self.tip_acceleration(),
+            };
+        }
+        let hanging = (0..self.wheels.len())
+            .filter(|wheel| self.wheels[*wheel].contact.y != 0.0)
+            .map(|wheel| self.static_sag(wheel) / self.wheels[wheel].contact.y.abs());
+        let steepest = steepest.min(BEYOND * hanging.fold(0.0, f64::max));
+        let mut curve = RollCurve::default();
+        for part in 0..=ANGLES {
+            let angle = steepest * f64::from(part) / f64::from(ANGLES);
+            let acceleration = self.acceleration_at(angle);
+            if part > 0 && acceleration <= curve.tips_at {
+                break;
+            }
+            curve.tips_at = acceleration.max(0.0);
+            curve.points.push([acceleration, angle]);
+        }
+        curve
+    }
+
+    /// The steady lateral acceleration at which it leans so far, m/s^2.
+    fn acceleration_at(&self, angle: f64) -> f64 {
+        let (sin, cos) = sin_cos(angle);
+        let slope = sin / cos;
+        let weight = self.mass * GRAVITY;
+        let loads = |lift: f64| self.leaning_loads(slope, lift);
+        // Between hanging free and pressed in everywhere.
+        let widest = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
+        let reach = slope * widest.fold(0.0, f64::max);
+        let sags = (0..self.wheels.len()).map(|wheel| self.static_sag(wheel));
+        let (mut low, mut high) = (-reach - sags.fold(0.0, f64::max), reach);
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low + high);
+            if loads(middle).iter().sum::<f64>() < weight {
+                low = middle;
+            } else {
+                high = middle;
+            }
+        }
+        let wheels = self.wheels.iter().zip(loads(high));
+        let righting: f64 = wheels.map(|(wheel, load)| load * wheel.contact.y).sum();
+        let lever = self.mass * self.height;
+        (righting - lever * GRAVITY * sin) / (lever * cos)
+    }
+
+    /// Loads of the wheels of a hull that leans to its left by a slope and is let down by `lift`, m.
+    fn leaning_loads(&self, slope: f64, lift: f64) -> Vec<f64> {
+        let pressed: Vec<f64> = self
+            .wheels
+            .iter()
+            .map(|wheel| lift + slope * wheel.contact.y)
+            .collect();
+        let loads = self.wheels.iter().enumerate().map(|(number, wheel)| {
+            let load = (wheel.load + wheel.spring * pressed[number]).max(0.0);
+            match wheel.partner {
+                Some(partner) if load > 0.0 => {
+                    let bar = self.bar_force(number, partner, [pressed[number], pressed[partner]]);
+                    (load + bar).max(0.0)
+                }
+                _ => load,
+            }
+        });
+        loads.collect()
+    }
+}
+
+impl Sheet<'_> {
+    /// Roll over lateral acceleration, if the file has springs.
+    pub fn roll_curve(&self) -> Option<RollCurve> {
+        self.rigid.as_ref().map(RigidModel::roll_curve)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::drive_train::tests::shipped;
+    use crate::proving::prove;
+
+    fn model(name: &str) -> RigidModel {
+        RigidModel::of_file(&shipped(name)).unwrap()
+    }
+
+    #[test]
+    fn it_begins_as_the_roll_gradient_says() {
+        for name in ["willys-mb", "enviro-400", "soapbox-kart", "articulated-bus"] {
+            let model = model(name);
+            let curve = model.roll_curve();
+            let [acceleration, angle] = curve.points[4];
+            let gradient = angle / acceleration;
+            let ratio = gradient / model.roll_gradient();
+            assert!((ratio - 1.0).abs() < 0.01, "{name}: {ratio}");
+        }
+    }
+
+    #[test]
+    fn it_ends_where_the_tilt_table_tips_the_vehicle() {
+        for name in ["willys-mb", "enviro-400", "t-28"] {
+            let file = shipped(name);
+            let all = prove(&file).unwrap();
+            let measured = all.iter().find(|one| one.name == "tip_over").unwrap();
+            let tips_at = model(name).roll_curve().tips_at;
+            let ratio = tips_at / measured.value.unwrap();
+            // The table turns weight as well: its springs are a little less loaded.
+            assert!((ratio - 1.0).abs() < 0.08, "{name}: {ratio}");
+            assert!(tips_at < model(name).tip_acceleration(), "{name}");
+        }
+    }
+
+    #[test]
+    fn stiffer_bars_lean_less_and_a_higher_load_tips_earlier() {
+        let jeep = model("willys-mb");
+        let mut stiff = jeep.clone();
+        stiff.anti_sway *= 4.0;
+        let lean = |model: &RigidModel| {
+            let [acceleration, angle] = model.roll_curve().points[10];
+            angle / acceleration
+        };
+        assert!(lean(&stiff) < lean(&jeep));
+        let mut file = shipped("willys-mb");
+        file.body.centre_height = Some(1.3);
+        let high = RigidModel::of_file(&file).unwrap();
+        assert!(high.roll_curve().tips_at < jeep.roll_curve().tips_at);
+    }
+
+    #[test]
+    fn what_cannot_stand_has_no_curve() {
+        let mut jeep = model("willys-mb");
+        jeep.wheels[0].spring = 0.0;
+        assert_eq!(jeep.roll_curve().points, Vec::<[f64; 2]>::new());
+        // On springs of butter it falls over by itself.
+        let mut soft = model("willys-mb");
+        soft.anti_sway = 0.0;
+        for wheel in &mut soft.wheels {
+            wheel.spring = 100.0;
+        }
+        let curve = soft.roll_curve();
+        assert!(curve.tips_at < 0.1 && curve.points.len() < 3, "{curve:?}");
+    }
+}
