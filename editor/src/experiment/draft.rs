@@ -18,7 +18,7 @@ pub(super) const ENDING: &str = ".experiment.json";
 #[derive(Debug, Clone)]
 pub struct Draft {
     /// The experiment. Where it is driven on the scenario of the document, its `scenario` is only known when it is
-    /// written: see [`Draft::whole`].
+    /// written: see `Draft::whole`.
     pub experiment: Experiment,
     /// Its file.
     pub path: Option<PathBuf>,
