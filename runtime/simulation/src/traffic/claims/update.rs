@@ -1,0 +1,203 @@
+//! The step of all junctions: who has left, who asks, who is let in, and who has to wait inside.
+
+use super::request::{Need, Request};
+use super::rule::{Pending, Verdict, is_locked};
+use super::scene::{Given, Scene, Setting};
+use super::{Claims, Grant, Scratch, request};
+use crate::agents::{Agents, Refusal};
+use crate::clock::Clock;
+use crate::ground::Ground;
+use crate::route::Routes;
+use crate::traffic::people::{Over, People};
+use crate::traffic::{Index, SignalStates};
+use crate::vehicle_type::VehicleTypes;
+use roadwright_scenario::junction::Light;
+
+impl Claims {
+    /// Takes back the grants of agents that have left their junctions or may not enter them any more,
+    /// decides all requests of the step, and says where those inside have to wait.
+    pub(crate) fn update(
+        &mut self,
+        clock: &Clock,
+        (ground, types): (&Ground, &VehicleTypes),
+        routes: &Routes,
+        (index, signals): (&Index, &SignalStates),
+        (agents, people): (&mut Agents, &mut People),
+    ) {
+        let given = Given {
+            clock,
+            ground,
+            types,
+            routes,
+            index,
+            signals,
+        };
+        people.gather(ground);
+        let mut scratch = std::mem::take(&mut self.scratch);
+        // First out, then in: a place that becomes free is given away in the same step.
+        self.keep(|grant| is_inside(grant, &given.beside(people).with(agents)));
+        self.find_revoked(&given.beside(people).with(agents), &mut scratch.revoked);
+        self.take_back(&scratch.revoked, agents);
+        request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
+        if !people.busy().is_empty() {
+            self.heed_people(given, people, agents, &mut scratch);
+        }
+        let setting = given.beside(people);
+        self.watch(&mut scratch.intruders, &setting.with(agents));
+        // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
+        // does not depend on where agents are stored.
+        scratch
+            .requests
+            .sort_unstable_by_key(|request| (request.since, request.id));
+        scratch
+            .approaches
+            .sort_unstable_by_key(|approach| approach.path.0);
+        self.decide_all(setting, agents, &mut scratch);
+        self.turn_rings(clock, setting, agents, &mut scratch);
+        self.set_walls(&setting.with(agents), &mut scratch.walls);
+        for &(agent, (at, s)) in &scratch.walls {
+            let claim = &mut agents.claim[agent as usize];
+            (claim.wall_at, claim.wall_s) = (at + 1, s);
+        }
+        self.find_arrivals(&setting.with(agents), &mut scratch);
+        self.scratch = scratch;
+        let busy = people.busy().iter();
+        let over: Vec<Vec<Over>> = busy
+            .map(|&crossing| self.over(crossing, &setting.with(agents)))
+            .collect();
+        people.walk(clock, ground, &over);
+    }
+
+    /// Takes grants back from an index of a route on.
+    pub(super) fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut Agents) {
+        for &(agent, at) in revoked {
+            self.forget_from(agent, at);
+            let claim = &mut agents.claim[agent as usize];
+            claim.granted_to = claim.granted_to.min(at);
+        }
+    }
+
+    /// Who has not entered yet and has to give its grants back: its signal has turned red, or another
+    /// vehicle has cut in before it.
+    fn find_revoked(&self, scene: &Scene<'_>, out: &mut Vec<(u32, u32)>) {
+        out.clear();
+        for &junction in &self.busy {
+            for grant in &self.granted[junction as usize] {
+                let distance = scene.before_line(grant);
+                if distance < 0.0 {
+                    continue;
+                }
+                let path = (junction, grant.path);
+                let light = scene.light(path);
+                let goes_on = grant.is_on_red || (grant.is_in_ring && light == Light::Amber);
+                let is_red = grant.is_first
+                    && !goes_on
+                    && scene.is_stopped_by_light(path, grant.agent, distance);
+                let is_closed = grant.is_first
+                    && self.closed.contains(&junction)
+                    && scene.can_stop(grant.agent, distance);
+                if is_red || is_closed || !scene.has_turn(grant.agent, grant.at) {
+                    out.push((grant.agent, grant.at));
+                }
+            }
+        }
+    }
+
+    /// Decides the requests in their order.
+    fn decide_all(&mut self, setting: Setting<'_>, agents: &mut Agents, scratch: &mut Scratch) {
+        scratch.pending.clear();
+        for request in &scratch.requests {
+            let scene = setting.with(agents);
+            self.note_wait(request, &scene);
+            // Who stands behind another vehicle that waits cannot enter, and is not pending either:
+            // it would hold up others although it could not drive.
+            let refused = if scene.has_turn(request.agent, request.at) {
+                scene.needs(request, &mut scratch.needs);
+                let needs = &scratch.needs;
+                let others = (&*scratch.pending, &*scratch.approaches);
+                match self.decide(request, needs, others, &scene) {
+                    Verdict::Granted { before } => {
+                        let (junction, _) = request.path;
+                        let is_on_red = scene.may_turn_on_red(request.path);
+                        let is_locked = !is_on_red && is_locked(request, junction, &scene);
+                        self.counts.let_in_by_lock += u64::from(is_locked);
+                        agents.claim[request.agent as usize].granted_to =
+                            self.grant(request, needs, (before, is_on_red));
+                        Refusal::None
+                    }
+                    Verdict::NothingNeeded => Refusal::None,
+                    Verdict::Refused(refusal) => {
+                        // Only who is held up by others is pending. One whose exit is full is not: others
+                        // are not to wait for a queue that is not in their way.
+                        // A ring that others fill is.
+                        let by_others = matches!(refusal, Refusal::GivesWay | Refusal::Occupied);
+                        let full = needs.last().filter(|_| refusal == Refusal::NoRoom);
+                        let ring = full.and_then(|need| setting.ground.ring(need.exit));
+                        let ring = ring.and_then(|ring| ring.lanelets.first().copied());
+                        let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
+                        let is_held_up = by_others || ring.is_some();
+                        if is_held_up && needs.first().is_some_and(is_locked) {
+                            let is_long = scene.is_long(request.agent);
+                            let way = |need: &Need| Pending {
+                                path: (need.junction, need.path),
+                                is_long,
+                                ring,
+                            };
+                            scratch.pending.extend(needs.iter().map(way));
+                        }
+                        refusal
+                    }
+                }
+            } else {
+                Refusal::NotFirst
+            };
+            agents.claim[request.agent as usize].refused = refused;
+        }
+    }
+
+    fn note_wait(&mut self, request: &Request, scene: &Scene<'_>) {
+        let age = request.age(scene);
+        self.counts.longest_wait = self.counts.longest_wait.max(age);
+        let (junction, _) = request.path;
+        let longest = &mut self.longest_waits[junction as usize];
+        *longest = longest.max(age as f32);
+    }
+
+    /// Grants all that a request needs, before a ticket or after all. Returns the index in the agent's
+    /// route before which it may enter connections now.
+    pub(super) fn grant(
+        &mut self,
+        request: &Request,
+        needs: &[Need],
+        (before, is_on_red): (Option<u64>, bool),
+    ) -> u32 {
+        let between = before.zip(needs.first());
+        let ticket = match between {
+            Some((before, need)) => self.ticket_before(need.junction, before),
+            None => self.draw_ticket(),
+        };
+        for need in needs {
+            let is_first = need.at == request.at;
+            let grant = Grant {
+                is_first,
+                is_on_red: is_first && is_on_red,
+                ..Grant::new(request.agent, (need.path, need.at, need.exit), ticket)
+            };
+            self.add(need.junction, grant);
+        }
+        needs.last().map_or(0, |last| last.at + 1)
+    }
+}
+
+/// Whether a vehicle that holds a grant has not left the junction with its rear.
+fn is_inside(grant: &Grant, scene: &Scene<'_>) -> bool {
+    if !scene.agents.drives(grant.agent) {
+        return false;
+    }
+    if scene.agents.progress[grant.agent as usize].at <= grant.at {
+        return true;
+    }
+    let connection = scene.route(grant.agent).lanelet(grant.at);
+    let length = connection.map_or(0.0, |connection| scene.ground.length(connection));
+    scene.rear(grant.agent, grant.at) < length
+}
