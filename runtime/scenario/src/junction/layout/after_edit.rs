@@ -8,7 +8,7 @@ use crate::network::RoadNetwork;
 use crate::road::{Road, RoadEnd};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The layout of an edited network: equal to that of [`layout`], and sharing all junctions with the
+/// The layout of an edited network: equal to that of [`layout`](super::layout()), and sharing all junctions with the
 /// layout `before` that the edit does not reach. Driving side and law are the same. Cost: that of the
 /// junctions around what was changed, and a walk over all nodes and roads.
 pub fn layout_after_edit(
