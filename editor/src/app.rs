@@ -17,6 +17,7 @@ use crate::settings::Settings;
 use crate::shipped;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
+use crate::waiting::Waiting;
 use crate::workshop::{Shop, Workshop};
 use roadwright_extension::Level;
 use roadwright_scenario::operation::Objects;
@@ -84,6 +85,8 @@ pub struct Editor {
     /// What the frame asks for; it is done after the frame.
     pub(crate) actions: Vec<Action>,
     pub(crate) flow: DocumentFlow,
+    /// The document, while something else stands in its place.
+    pub(crate) waiting: Option<Waiting>,
     pub(crate) derived: Derivation,
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
@@ -125,6 +128,7 @@ impl Editor {
             view: ViewState::new(context, MapPainter::new(options.uses_gpu, wake.clone())),
             actions: Vec::new(),
             flow: DocumentFlow::new(&options.autosaves),
+            waiting: None,
             derived: Derivation::new(wake.clone()),
             laboratory: Laboratory::new(wake),
             playing: Playing::default(),
@@ -267,6 +271,7 @@ fn waker(context: &egui::Context) -> impl Fn() + Send + Clone + 'static {
 fn first_model(document: Document, settings: Settings) -> Model {
     Model {
         document,
+        waiting: None,
         scene: Arc::new(Scene::empty()),
         findings: (0, Arc::default()),
         modules: Modules::default(),

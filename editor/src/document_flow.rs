@@ -14,6 +14,7 @@ use crate::model::{Dialog, Next, Purpose, Tone};
 use crate::sharing::is_bundle;
 use crate::shipped;
 use crate::tools::ToolKind;
+use crate::waiting::own;
 use crate::workshop::{Bench, vehicle_path};
 use roadwright_render::Picture;
 use roadwright_scenario::Scenario;
@@ -126,13 +127,9 @@ impl Editor {
 
     /// Keeps edits, and looks once a second whether another program has written the file.
     pub(crate) fn look_at_files(&mut self, time: f64) {
-        // The world of an individual is nobody's work; what waits for it was kept before. Nor is the test
-        // track anything that has to be recovered.
-        if !self.is_showing() {
-            let own = self.shop.waiting_document();
-            self.flow
-                .keep(own.unwrap_or(&mut self.model.document), time);
-        }
+        // What stands in the place of a document is nothing that has to be recovered.
+        self.flow
+            .keep(own(&self.waiting, &self.model.document), time);
         if time - self.flow.disk_looked_at < DISK_PERIOD {
             return;
         }
@@ -522,10 +519,10 @@ impl Editor {
     /// A state of a document has been written; what waited for that goes on.
     fn note_saved(&mut self, path: &Path, (id, state): DocumentState, then: Option<Next>) {
         // Another document may have been opened while this one was written.
-        if id == self.model.document.id() {
-            self.model.document.saved_as(path, state);
-        } else if let Some(own) = self.shop.waiting_document().filter(|own| own.id() == id) {
-            own.saved_as(path, state);
+        let waiting = self.waiting.as_mut().map(|waiting| &mut waiting.document);
+        let mut open = std::iter::once(&mut self.model.document).chain(waiting);
+        if let Some(document) = open.find(|document| document.id() == id) {
+            document.saved_as(path, state);
         }
         self.model.settings.remember(path);
         self.say(Tone::Done, &format!("Saved {}.", path.display()));

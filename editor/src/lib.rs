@@ -47,6 +47,7 @@ pub mod tools;
 mod trusted_folders;
 mod view;
 mod view_actions;
+mod waiting;
 pub mod worker;
 pub mod workshop;
 

@@ -20,7 +20,7 @@ use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{Edit, ObjectId};
+use roadwright_scenario::{Edit, ObjectId, Scenario};
 use roadwright_simulation::HandControls;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,6 +35,8 @@ use std::sync::Arc;
 pub struct Model {
     /// The scenario that is edited.
     pub document: Document,
+    /// The scenario of the person, while something else stands in the place of the document.
+    pub waiting: Option<Arc<Scenario>>,
     /// What was derived from it, perhaps a moment ago.
     pub scene: Arc<Scene>,
     /// What is wrong with it, and the revision that was looked at.

@@ -3,6 +3,7 @@
 use crate::app::Editor;
 use crate::extensions::StepRequest;
 use crate::model::{Dialog, ModuleAction, Tone};
+use crate::waiting::own;
 use roadwright_extension::author;
 use roadwright_extension::script::{LONGEST_SCRIPT, Subject, compile, step_through};
 use std::path::Path;
@@ -170,7 +171,7 @@ impl Editor {
     /// The thread of the simulation does not return from the plugin: keeps the work, and restarts.
     fn restart_without(&mut self, id: &str) {
         self.extensions.host().quarantine(id);
-        self.flow.keep_now(&self.model.document);
+        self.flow.keep_now(own(&self.waiting, &self.model.document));
         let program = std::env::current_exe();
         let started = program.and_then(|program| std::process::Command::new(program).spawn());
         match started {

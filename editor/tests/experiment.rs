@@ -8,7 +8,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::experiment::{
-    ExperimentAction, ExperimentFile, Fate, Phase, TrainingPicture,
+    ExperimentAction, ExperimentFile, Fate, Phase, Shown, TrainingPicture,
 };
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_scenario::file;
@@ -327,6 +327,11 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     assert_ne!(bench.scenario(), &before);
 }
 
+/// What is shown in place of the document.
+fn shown(bench: &Bench) -> &Shown {
+    bench.editor().model().experiment.shown.as_ref().unwrap()
+}
+
 #[test]
 fn a_world_that_is_shown_and_edited_is_asked_about_and_nothing_is_lost() {
     let (mut bench, _) = opened(SMALL);
@@ -342,31 +347,11 @@ fn a_world_that_is_shown_and_edited_is_asked_about_and_nothing_is_lost() {
     assert_ne!(bench.scenario(), &before);
     // One after the other, and back to the document all the same.
     ask(&mut bench, show("b"));
-    assert_eq!(
-        bench
-            .editor()
-            .model()
-            .experiment
-            .shown
-            .as_ref()
-            .unwrap()
-            .name,
-        "b"
-    );
+    assert_eq!(shown(&bench).name, "b");
     let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
     bench.ask(Action::Apply("Add stack".into(), edit));
     ask(&mut bench, show("c"));
-    assert_eq!(
-        bench
-            .editor()
-            .model()
-            .experiment
-            .shown
-            .as_ref()
-            .unwrap()
-            .name,
-        "b"
-    );
+    assert_eq!(shown(&bench).name, "b");
     ask(&mut bench, ExperimentAction::Back);
     assert_eq!(bench.editor().model().dialog, Dialog::Unsaved(Next::Back));
     // A window is seen a frame after it was laid out.

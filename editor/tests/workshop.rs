@@ -15,7 +15,7 @@ use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Node, NodeId, ObjectId};
 use roadwright_vehicle::proving::{MANOEUVRES, prove};
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The workshop with a shipped vehicle, seen whole.
 fn with(name: &'static str) -> Bench {
@@ -25,6 +25,16 @@ fn with(name: &'static str) -> Bench {
     bench.ask(Action::Do(Command::Workshop));
     act(&mut bench, WorkshopAction::Open(Source::Shipped(name)));
     bench
+}
+
+/// A file of the crossroads in a folder of its own.
+fn town() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let town = folder.path().join("town.scenario.json");
+    let source =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    std::fs::copy(source, &town).unwrap();
+    (folder, town)
 }
 
 fn act(bench: &mut Bench, action: WorkshopAction) {
@@ -259,11 +269,7 @@ fn limits_of_manoeuvres_that_are_none_are_said() {
 
 #[test]
 fn a_vehicle_is_saved_beside_the_scenario_and_used_by_it() {
-    let folder = tempfile::tempdir().unwrap();
-    let town = folder.path().join("town.scenario.json");
-    let source =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
-    std::fs::copy(source, &town).unwrap();
+    let (folder, town) = town();
     let mut bench = Bench::open(&town);
     bench.harness.set_size(egui::vec2(1600.0, 1600.0));
     act(
@@ -437,11 +443,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
 
 #[test]
 fn saving_and_opening_on_the_track_mean_the_scenario() {
-    let folder = tempfile::tempdir().unwrap();
-    let town = folder.path().join("town.scenario.json");
-    let source =
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
-    std::fs::copy(source, &town).unwrap();
+    let (_folder, town) = town();
     let mut bench = Bench::open(&town);
     let edit = Edit::Node(NodeId(900), Some(Node::at(DVec2::new(900.0, 900.0))));
     bench.ask(Action::Apply("Add node".into(), edit));
@@ -569,4 +571,24 @@ fn an_individual_and_the_test_track_leave_the_scenario_to_each_other() {
     bench.ask(Action::Experiment(ExperimentAction::Back));
     assert!(!is_shown(&bench));
     assert_eq!(*bench.scenario(), scenario);
+}
+
+#[test]
+fn a_save_under_way_reaches_the_scenario_that_waits() {
+    let (_folder, town) = town();
+    let mut bench = Bench::open(&town);
+    act(
+        &mut bench,
+        WorkshopAction::Open(Source::Shipped("willys-mb")),
+    );
+    let edit = Edit::Node(NodeId(900), Some(Node::at(DVec2::new(900.0, 900.0))));
+    bench.ask(Action::Apply("Add node".into(), edit));
+    assert!(bench.editor().model().document.is_dirty());
+    // Both in one frame: the file is written while the track is on the map.
+    bench.harness.state_mut().ask(Action::Do(Command::Save));
+    act(&mut bench, WorkshopAction::Drive(Ground::Flat));
+    assert!(shop(&bench).track.is_some());
+    act(&mut bench, WorkshopAction::LeaveTrack);
+    assert!(bench.scenario().network().node(NodeId(900)).is_some());
+    assert!(!bench.editor().model().document.is_dirty());
 }

@@ -62,6 +62,11 @@ impl Clock {
 }
 
 impl Gate {
+    /// Somebody's runs behind this gate.
+    pub(super) fn around<'a>(&'a self, inner: &'a dyn Evaluate) -> Gated<'a> {
+        Gated { gate: self, inner }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         match self.state.lock() {
             Ok(state) => state,
@@ -147,8 +152,8 @@ impl Gate {
 
 /// The runs of somebody else, behind a gate.
 pub(super) struct Gated<'a> {
-    pub(super) gate: &'a Gate,
-    pub(super) inner: &'a dyn Evaluate,
+    gate: &'a Gate,
+    inner: &'a dyn Evaluate,
 }
 
 impl Gated<'_> {
@@ -195,10 +200,7 @@ mod tests {
     #[test]
     fn a_gate_counts_holds_and_gives_up() {
         let gate = Arc::new(Gate::default());
-        let run = |gate: &Gate| {
-            let inner = &SumOfGenes;
-            Gated { gate, inner }.run(&[1.0], 1)
-        };
+        let run = |gate: &Gate| gate.around(&SumOfGenes).run(&[1.0], 1);
         gate.begin(4, 10);
         assert_eq!(gate.progress().seconds_left, None);
         run(&gate).unwrap();

@@ -2,7 +2,7 @@
 
 use super::comparison::OpenResults;
 use super::draft::{Checked, Draft, ENDING, Question, Ticks, check};
-use super::showing::{Shown, Waiting};
+use super::showing::Shown;
 use super::{ExperimentAction, ExperimentFile, Phase, Trainer};
 use crate::app::Editor;
 use crate::jobs::{Job, Outcome};
@@ -48,8 +48,6 @@ pub(crate) struct Laboratory {
     is_checking: bool,
     /// Revisions of drafts so far.
     revisions: u64,
-    /// The document, while the world of an individual stands in its place.
-    pub(super) waiting: Option<Waiting>,
 }
 
 impl Laboratory {
@@ -62,7 +60,6 @@ impl Laboratory {
             ticked: (0, 0),
             is_checking: false,
             revisions: 0,
-            waiting: None,
         }
     }
 

@@ -26,7 +26,6 @@ pub use picture::{Fate, GenerationRow, IndividualRow, Phase, TrainingPicture};
 pub use showing::Shown;
 pub use trainer::Trainer;
 
-use roadwright_scenario::Scenario;
 use roadwright_training::experiment::DrivePath;
 use roadwright_training::genetic::{Chromosome, Experiment};
 use std::sync::Arc;
@@ -48,8 +47,6 @@ pub struct ExperimentModel {
     pub results: Vec<Arc<OpenResults>>,
     /// The individual whose world stands in place of the document.
     pub shown: Option<Shown>,
-    /// The scenario of the document that waits, for an individual or beside the test track.
-    pub waiting: Option<Arc<Scenario>>,
     /// The ways of the runs of results that are shown.
     pub paths: Option<Arc<Vec<DrivePath>>>,
 }

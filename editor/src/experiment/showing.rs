@@ -1,12 +1,8 @@
 //! The world of an individual in place of the document, and back.
-//!
-//! The document waits as it is, with its history, its file and what is not saved. What is shown is a document of
-//! its own, without a file: it can be played, looked into and edited like any other, and goes when one goes back.
 
 use super::laboratory::Arrived;
 use super::trainer::spare_threads;
 use crate::app::Editor;
-use crate::camera::Camera;
 use crate::document::Document;
 use crate::jobs::{Job, Outcome};
 use crate::model::{Dialog, Next, Tone};
@@ -30,39 +26,10 @@ pub struct Shown {
     pub origin: String,
 }
 
-/// The document that waits, and where its map looked.
-pub(crate) struct Waiting {
-    pub(super) document: Document,
-    camera: Camera,
-}
-
-impl Waiting {
-    /// Whether it has changes that are not saved.
-    pub(crate) fn is_dirty(&self) -> bool {
-        self.document.is_dirty()
-    }
-}
-
 impl Editor {
     /// Whether the world of an individual stands in place of the document.
     pub(crate) fn is_showing(&self) -> bool {
-        self.laboratory.waiting.is_some()
-    }
-
-    /// The document of the person, also while it waits.
-    pub(crate) fn own_document(&self) -> &Document {
-        let waiting = self.laboratory.waiting.as_ref();
-        let waiting = waiting.map(|waiting| &waiting.document);
-        let waiting = waiting.or_else(|| self.shop.waiting());
-        waiting.unwrap_or(&self.model.document)
-    }
-
-    /// Whether the document that waits has changes that are not saved.
-    pub(crate) fn is_waiting_dirty(&self) -> bool {
-        self.laboratory
-            .waiting
-            .as_ref()
-            .is_some_and(Waiting::is_dirty)
+        self.model.experiment.shown.is_some()
     }
 
     /// Makes the world of an individual beside the frame; it is shown when it is there.
@@ -156,19 +123,7 @@ impl Editor {
             );
             return false;
         }
-        let camera = self.model.camera;
-        if !self.is_showing() {
-            // The document is not kept by the clock while it waits.
-            self.flow.keep_now(&self.model.document);
-        }
-        let before = self.put_document(Document::new(scenario));
-        if !self.is_showing() {
-            self.model.experiment.waiting = Some(before.scenario().clone());
-            self.laboratory.waiting = Some(Waiting {
-                document: before,
-                camera,
-            });
-        }
+        self.stand_in(Document::new(scenario));
         self.model.experiment.shown = Some(shown);
         self.model.experiment.paths = None;
         true
@@ -187,13 +142,8 @@ impl Editor {
     /// Shows the document again, as it was left.
     pub(crate) fn end_show(&mut self) {
         self.model.experiment.shown = None;
-        self.model.experiment.waiting = None;
         self.model.experiment.paths = None;
-        if let Some(Waiting { document, camera }) = self.laboratory.waiting.take() {
-            self.put_document(document);
-            self.model.camera = camera;
-            self.view.needs_frame = false;
-        }
+        self.end_waiting();
     }
 }
 

@@ -4,7 +4,7 @@
 //! because a person stops the training or strikes somebody out, is thrown away, and the training goes on from
 //! the record as a resumed one does: with the pool that it would have had anyway, bit for bit.
 
-use super::gate::{Gate, Gated, Progress};
+use super::gate::{Gate, Progress};
 use super::picture::{Phase, TrainingPicture};
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
@@ -231,10 +231,7 @@ impl Thread {
         record: &mut Record,
     ) -> Result<Next, TrainingError> {
         let shared = self.shared.clone();
-        let gated = Gated {
-            gate: &shared.gate,
-            inner: problem,
-        };
+        let gated = shared.gate.around(problem);
         let experiment = self.experiment.clone();
         let mut training = Training::resume(&experiment, problem.genome(), &gated, record)?;
         self.picture.verdict = None;
@@ -266,10 +263,7 @@ impl Thread {
         record: &mut Record,
     ) -> Result<Next, TrainingError> {
         let shared = self.shared.clone();
-        let gated = Gated {
-            gate: &shared.gate,
-            inner: problem,
-        };
+        let gated = shared.gate.around(problem);
         let experiment = self.experiment.clone();
         let mut training = Training::resume(&experiment, problem.genome(), &gated, record)?;
         shared

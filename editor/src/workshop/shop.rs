@@ -4,7 +4,6 @@ use super::bench::Kept;
 use super::trial::Trial;
 use super::{Bench, Ground, Rival, Source, WorkshopAction, track};
 use crate::app::Editor;
-use crate::camera::Camera;
 use crate::document::Document;
 use crate::model::{Dialog, Purpose, Tone};
 use roadwright_geometry::DVec2;
@@ -21,22 +20,8 @@ const SEEN: f64 = 24.0;
 #[derive(Default)]
 pub(crate) struct Shop {
     trial: Trial,
-    /// The document that waits while the test track is on the map, and where the map looked.
-    away: Option<(Document, Camera)>,
     /// The vehicle that drives there.
     on_track: Option<Arc<VehicleFile>>,
-}
-
-impl Shop {
-    /// The document of the person: the one that waits, or none while it is on the map.
-    pub(crate) fn waiting_document(&mut self) -> Option<&mut Document> {
-        self.away.as_mut().map(|(document, _)| document)
-    }
-
-    /// The same, to look at.
-    pub(crate) fn waiting(&self) -> Option<&Document> {
-        self.away.as_ref().map(|(document, _)| document)
-    }
 }
 
 impl Editor {
@@ -197,15 +182,8 @@ impl Editor {
         let track = Document::new(scenario);
         // Restarted with other numbers on the same ground, the map goes on looking where it looks.
         let is_same_place = self.model.workshop.track == Some(ground);
-        if self.shop.away.is_none() {
-            self.model.document.commit();
-            let camera = self.model.camera;
-            let own = self.put_document(track);
-            self.model.experiment.waiting = Some(own.scenario().clone());
-            self.shop.away = Some((own, camera));
-        } else {
-            self.put_document(track);
-        }
+        self.model.document.commit();
+        self.stand_in(track);
         self.shop.on_track = Some(file);
         self.model.workshop.track = Some(ground);
         self.view.needs_frame = false;
@@ -225,15 +203,10 @@ impl Editor {
 
     /// The scenario comes back onto the map as it was, with its history.
     pub(crate) fn leave_track(&mut self) {
-        let Some((document, camera)) = self.shop.away.take() else {
-            return;
-        };
-        self.shop.on_track = None;
-        self.model.workshop.track = None;
-        self.model.experiment.waiting = None;
-        self.put_document(document);
-        self.model.camera = camera;
-        self.view.needs_frame = false;
+        if self.model.workshop.track.take().is_some() {
+            self.shop.on_track = None;
+            self.end_waiting();
+        }
     }
 
     /// Where a vehicle would be saved: where it came from, or beside the scenario.

@@ -156,6 +156,20 @@ impl Crossing {
     }
 }
 
+/// Gives all flows a rate that follows from their own, vehicles an hour.
+fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
+    for (id, flow) in scenario.flows().clone() {
+        let rate_per_hour = rate(flow.rate_per_hour);
+        let flow = Flow {
+            rate_per_hour,
+            ..flow
+        };
+        scenario
+            .apply(Edit::Flow(id, Some(Box::new(flow))))
+            .unwrap();
+    }
+}
+
 /// Nobody touched anybody, entered uninvited or on red, or waited for ever; how many arrived.
 fn lawful(summary: &Summary, what: &str) -> usize {
     // Lane changes on the way there are not the junction's.
@@ -273,15 +287,7 @@ fn who_follows_at_a_sign_looks_for_himself() {
         for id in others {
             scenario.apply(Edit::Flow(id, None)).unwrap();
         }
-        for (id, flow) in scenario.flows().clone() {
-            let flow = Flow {
-                rate_per_hour: RATE,
-                ..flow
-            };
-            scenario
-                .apply(Edit::Flow(id, Some(Box::new(flow))))
-                .unwrap();
-        }
+        set_rates(&mut scenario, |_| RATE);
         let options = RunOptions {
             dt: Some(0.1),
             dynamics: Some(DynamicsLevel::Lane),
@@ -439,21 +445,7 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut scenario = file::load(&folder.join("roundabouts.scenario.json")).unwrap();
     // Four times the traffic that the scenario has: far more than the rings take.
-    let flows: Vec<(FlowId, Flow)> = scenario
-        .flows()
-        .iter()
-        .map(|(id, flow)| (*id, flow.clone()))
-        .collect();
-    for (id, flow) in flows {
-        let rate_per_hour = 4.0 * flow.rate_per_hour;
-        let flow = Flow {
-            rate_per_hour,
-            ..flow
-        };
-        scenario
-            .apply(Edit::Flow(id, Some(Box::new(flow))))
-            .unwrap();
-    }
+    set_rates(&mut scenario, |rate| 4.0 * rate);
     let options = RunOptions {
         dt: Some(0.1),
         dynamics: Some(DynamicsLevel::Lane),

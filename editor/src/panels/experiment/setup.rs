@@ -194,7 +194,7 @@ fn scenario<'a>(model: &'a Model, draft: &'a Draft) -> Option<&'a Scenario> {
         return None;
     }
     let own = draft.scenario.as_ref().map(|(_, scenario)| &**scenario);
-    let waiting = model.experiment.waiting.as_deref();
+    let waiting = model.waiting.as_deref();
     Some(own.or(waiting).unwrap_or(model.document.scenario()))
 }
 

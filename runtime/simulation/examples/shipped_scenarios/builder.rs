@@ -71,6 +71,14 @@ impl Builder {
         (id, node.clone())
     }
 
+    /// Types of vehicles that ship beside the scenarios: their keys and files.
+    pub(crate) fn vehicles<'n>(&mut self, types: impl IntoIterator<Item = (&'n str, &'n str)>) {
+        for (key, file) in types {
+            let kind = Box::new(from_file(file));
+            self.apply(Edit::VehicleType(key.into(), Some(kind)));
+        }
+    }
+
     pub(crate) fn stack(&mut self, key: &str, stack: Stack) {
         self.apply(Edit::Stack(key.into(), Some(Box::new(stack))));
     }
@@ -199,7 +207,7 @@ pub(crate) fn named(name: &str, agent: Agent) -> Agent {
 }
 
 /// A vehicle that ships beside the scenarios.
-pub(crate) fn from_file(name: &str) -> VehicleType {
+fn from_file(name: &str) -> VehicleType {
     let path = format!("vehicles/{name}.vehicle.json");
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let text = std::fs::read_to_string(folder.join(&path)).expect("a vehicle that ships");

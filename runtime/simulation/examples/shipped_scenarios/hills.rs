@@ -1,6 +1,6 @@
 //! Open country with hills, driven at the level of rigid bodies.
 
-use super::builder::{Builder, from_file, named, street, trip};
+use super::builder::{Builder, named, street, trip};
 use roadwright_geometry::math::{Stream, cos, exp, sin};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::{
@@ -32,16 +32,11 @@ pub(crate) fn hill_country() -> Scenario {
     };
     b.apply(Edit::Settings(settings));
     b.apply(Edit::Terrain(Some(Box::new(country()))));
-    for (key, file) in [
+    b.vehicles([
         ("jeep", "willys-mb"),
         ("bus", "enviro-400"),
         ("tank", "t-28"),
-    ] {
-        b.apply(Edit::VehicleType(
-            key.into(),
-            Some(Box::new(from_file(file))),
-        ));
-    }
+    ]);
     let mut stack = Stack::with_controller("fuzzy_driver");
     stack.controller = ModuleSetting::new("fuzzy_driver")
         .with("avoid_steering_gain", 2.5)

@@ -1,6 +1,6 @@
 //! A kart track of the sliding level.
 
-use super::builder::{Builder, from_file, named, one_way, trip};
+use super::builder::{Builder, named, one_way, trip};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
     DrivingSide, DynamicsLevel, Edit, ModuleSetting, Obstacle, Place, RoadId, Scenario, Settings,
@@ -41,12 +41,7 @@ pub(crate) fn kart_track() -> Scenario {
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
-    for (key, file) in [("racer", "sliding-racer"), ("kart", "soapbox-kart")] {
-        b.apply(Edit::VehicleType(
-            key.into(),
-            Some(Box::new(from_file(file))),
-        ));
-    }
+    b.vehicles([("racer", "sliding-racer"), ("kart", "soapbox-kart")]);
     let mut racing = Stack::with_controller("pursuit");
     racing.controller = ModuleSetting::new("pursuit");
     b.stack("pursuit", racing);

@@ -1,6 +1,6 @@
 //! A proving ground: what vehicles are measured on, driven at the level of rigid bodies.
 
-use super::builder::{Builder, from_file, named, style, trip};
+use super::builder::{Builder, named, style, trip};
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::{
@@ -46,17 +46,12 @@ pub(crate) fn proving_ground() -> Scenario {
     };
     b.apply(Edit::Settings(settings));
     b.apply(Edit::Terrain(Some(Box::new(country()))));
-    for (key, file) in [
+    b.vehicles([
         ("jeep", "willys-mb"),
         ("bus", "enviro-400"),
         ("kart", "soapbox-kart"),
         ("tank", "t-28"),
-    ] {
-        b.apply(Edit::VehicleType(
-            key.into(),
-            Some(Box::new(from_file(file))),
-        ));
-    }
+    ]);
     b.stack("idm", Stack::with_controller("idm"));
     b.stack("pursuit", Stack::with_controller("pursuit"));
     roads(&mut b);

@@ -1,6 +1,6 @@
 //! A yard in which vehicles with trailers drive.
 
-use super::builder::{Builder, avenue, from_file, named, street, trip};
+use super::builder::{Builder, avenue, named, street, trip};
 use roadwright_scenario::{
     DrivingSide, Edit, Flow, ModuleSetting, Obstacle, Place, RoadId, Scenario, Settings, Shape,
     Stack,
@@ -26,12 +26,7 @@ pub(crate) fn trailer_yard() -> Scenario {
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
-    for (key, file) in TRAINS {
-        b.apply(Edit::VehicleType(
-            key.into(),
-            Some(Box::new(from_file(file))),
-        ));
-    }
+    b.vehicles(TRAINS);
     b.stack("idm", Stack::with_controller("idm"));
     let mut careful = Stack::with_controller("pursuit");
     careful.controller = ModuleSetting::new("pursuit");

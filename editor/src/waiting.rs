@@ -1,0 +1,59 @@
+//! The document of the person, while something else stands in its place: the world of an individual, or
+//! the test track of a vehicle.
+//!
+//! It waits as it is, with its history, its file and what is not saved. What stands in its place is a
+//! document of its own, without a file: it can be played, looked into and edited like any other, and goes
+//! when one goes back.
+
+use crate::app::Editor;
+use crate::camera::Camera;
+use crate::document::Document;
+
+/// The document that waits, and where its map looked.
+pub(crate) struct Waiting {
+    pub(crate) document: Document,
+    camera: Camera,
+}
+
+/// The document of the person: the one that waits, or the one in the window.
+pub(crate) fn own<'a>(waiting: &'a Option<Waiting>, in_window: &'a Document) -> &'a Document {
+    waiting
+        .as_ref()
+        .map_or(in_window, |waiting| &waiting.document)
+}
+
+impl Editor {
+    /// Puts something into the place of the document, or of what stands there already.
+    pub(crate) fn stand_in(&mut self, document: Document) {
+        let camera = self.model.camera;
+        let before = self.put_document(document);
+        if self.waiting.is_none() {
+            self.model.waiting = Some(before.scenario().clone());
+            self.waiting = Some(Waiting {
+                document: before,
+                camera,
+            });
+        }
+    }
+
+    /// Shows the document again, as it was left.
+    pub(crate) fn end_waiting(&mut self) {
+        if let Some(Waiting { document, camera }) = self.waiting.take() {
+            self.model.waiting = None;
+            self.put_document(document);
+            self.model.camera = camera;
+            self.view.needs_frame = false;
+        }
+    }
+
+    /// The document of the person, also while it waits.
+    pub(crate) fn own_document(&self) -> &Document {
+        own(&self.waiting, &self.model.document)
+    }
+
+    /// Whether the document that waits has changes that are not saved.
+    pub(crate) fn is_waiting_dirty(&self) -> bool {
+        let mut waiting = self.waiting.iter();
+        waiting.any(|waiting| waiting.document.is_dirty())
+    }
+}
