@@ -216,7 +216,7 @@ pub fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let began = Instant::now();
     while !is_so() {
         assert!(
-            began.elapsed() < Duration::from_secs(10),
+            began.elapsed() < Duration::from_secs(60),
             "waited for: {what}"
         );
         std::thread::sleep(Duration::from_millis(5));
