@@ -206,6 +206,14 @@ impl Board<'_> {
             HandleShape::Circle => {
                 self.painter.circle(at, size, fill, stroke);
             }
+            HandleShape::Plus => {
+                self.painter.circle(at, size, fill, stroke);
+                let ink = if hot { self.theme.handle() } else { color };
+                for arm in [vec2(0.5 * size, 0.0), vec2(0.0, 0.5 * size)] {
+                    let ends = [at - arm, at + arm];
+                    self.painter.line_segment(ends, Stroke::new(1.5, ink));
+                }
+            }
             HandleShape::Diamond => {
                 let d = size * 1.3;
                 let corners = [(0.0, -d), (d, 0.0), (0.0, d), (-d, 0.0)];

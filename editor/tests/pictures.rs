@@ -83,6 +83,20 @@ fn land() {
 }
 
 #[test]
+fn way_points() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.drag(&[(-100.0, -40.0), (100.0, -40.0)]);
+    bench.drag(&[(0.0, -39.0), (0.0, 60.0)]);
+    bench.key(Key::A);
+    bench.drag(&[(-80.0, -42.0), (80.0, -42.0)]);
+    bench.key(Key::V);
+    bench.drag(&[(0.0, -42.0), (2.0, 40.0)]);
+    bench.hover(41.0, -1.0);
+    hold(&mut bench, "way_points");
+}
+
+#[test]
 fn playing() {
     let mut bench = Bench::start();
     bench.close_dialog();

@@ -519,6 +519,48 @@ fn a_destination_that_is_moved_while_it_drives_is_driven_to() {
 }
 
 #[test]
+fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    let before = bench.scenario().clone();
+    bench.key(Key::V);
+    let via = |bench: &Bench| {
+        bench
+            .scenario()
+            .agents()
+            .values()
+            .next()
+            .unwrap()
+            .via
+            .clone()
+    };
+    // The middle of the trip is taken hold of, and put onto the road to the north.
+    bench.drag(&[(-5.0, -1.6), (1.6, 60.0)]);
+    assert!(matches!(via(&bench)[..], [Place::Lane(_)]));
+    // There is one before it and one after it now.
+    let at = |bench: &Bench, i: usize| {
+        let scenario = bench.scenario();
+        scenario.pose_of(&via(bench)[i]).unwrap().position
+    };
+    let first = at(&bench, 0);
+    let after = 0.5 * (first + DVec2::new(100.0, -1.6));
+    bench.drag(&[(after.x, after.y), (60.0, -1.6)]);
+    assert_eq!(via(&bench).len(), 2);
+    assert_eq!(at(&bench, 0), first);
+    // Moved, and taken out.
+    bench.drag(&[(first.x, first.y), (first.x, 90.0)]);
+    assert!(at(&bench, 0).y > 80.0);
+    let (x, y) = (at(&bench, 0).x, at(&bench, 0).y);
+    bench.click_with(x, y, Modifiers::ALT);
+    assert_eq!(via(&bench).len(), 1);
+    for _ in 0..4 {
+        bench.key_with(Modifiers::COMMAND, Key::Z);
+    }
+    assert_eq!(*bench.scenario(), before);
+}
+
+#[test]
 fn copies_are_pasted_within_and_between_scenarios() {
     let mut bench = crossroads();
     bench.key_with(Modifiers::COMMAND, Key::A);

@@ -5,7 +5,7 @@ use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::{DVec2, GeometryError, heading_of, polygon, unit};
 use roadwright_scenario::operation::{Motion, Objects, moved, reshaped};
 use roadwright_scenario::{
-    AgentId, Edit, FlowId, ForestId, ObjectId, ObstacleId, Place, RoadId, Scenario, Shape,
+    Agent, AgentId, Edit, FlowId, ForestId, ObjectId, ObstacleId, Place, RoadId, Scenario, Shape,
 };
 
 /// What a handle changes.
@@ -23,6 +23,10 @@ pub enum HandleKind {
     Start(AgentId),
     /// The destination of an agent.
     Destination(AgentId),
+    /// A way-point of an agent.
+    WayPoint(AgentId, usize),
+    /// The middle between two places of the trip of an agent: a way-point is added as so manyeth.
+    NewWayPoint(AgentId, usize),
     /// The origin of a flow.
     Origin(FlowId),
     /// Where a flow goes.
@@ -49,7 +53,11 @@ impl Handle {
             | HandleKind::ForestCorner(..) => HandleShape::Square,
             HandleKind::RoadRadius(..) => HandleShape::Diamond,
             HandleKind::Destination(_) | HandleKind::FlowDestination(_) => HandleShape::Flag,
-            HandleKind::Start(_) | HandleKind::Origin(_) | HandleKind::Turn => HandleShape::Circle,
+            HandleKind::NewWayPoint(..) => HandleShape::Plus,
+            HandleKind::Start(_)
+            | HandleKind::WayPoint(..)
+            | HandleKind::Origin(_)
+            | HandleKind::Turn => HandleShape::Circle,
         }
     }
 
@@ -62,6 +70,8 @@ impl Handle {
             HandleKind::ForestCorner(..) => "Drag: move this corner.",
             HandleKind::Start(_) => "Drag: move the start.",
             HandleKind::Destination(_) => "Drag: move the destination.",
+            HandleKind::WayPoint(..) => "Drag: move this way-point. Alt+click: remove it.",
+            HandleKind::NewWayPoint(..) => "Drag: let it drive by way of another place.",
             HandleKind::Origin(_) => "Drag: move the origin.",
             HandleKind::FlowDestination(_) => "Drag: move the destination.",
             HandleKind::Turn => "Drag: turn.",
@@ -124,6 +134,7 @@ fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(Ha
                 }
                 if let Some(goal) = agent.destination.as_ref().and_then(at) {
                     add(HandleKind::Destination(id), goal);
+                    way_point_handles(id, agent, at, add);
                 }
             }
         }
@@ -138,6 +149,26 @@ fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(Ha
             }
         }
         ObjectId::Node(_) | ObjectId::PointOfInterest(_) => {}
+    }
+}
+
+/// One for each way-point, and one between each two places of the trip.
+fn way_point_handles(
+    id: AgentId,
+    agent: &Agent,
+    at: impl Fn(&Place) -> Option<DVec2>,
+    add: &mut impl FnMut(HandleKind, DVec2),
+) {
+    for (i, via) in agent.via.iter().enumerate() {
+        if let Some(point) = at(via) {
+            add(HandleKind::WayPoint(id, i), point);
+        }
+    }
+    let stops: Vec<&Place> = agent.places().collect();
+    for (i, leg) in stops.windows(2).enumerate() {
+        if let (Some(from), Some(to)) = (at(leg[0]), at(leg[1])) {
+            add(HandleKind::NewWayPoint(id, i), 0.5 * (from + to));
+        }
     }
 }
 
@@ -246,6 +277,18 @@ pub fn dragged(
             agent.destination = Some(place_at(to, &before, base, context));
             Some(Edit::Agent(id, Some(Box::new(agent))))
         }
+        HandleKind::WayPoint(id, index) => {
+            let mut agent = base.agents().get(&id)?.clone();
+            let via = agent.via.get_mut(index)?;
+            *via = place_at(to, via, base, context);
+            Some(Edit::Agent(id, Some(Box::new(agent))))
+        }
+        HandleKind::NewWayPoint(id, index) => {
+            let mut agent = base.agents().get(&id)?.clone();
+            let via = place_at(to, agent.places().nth(index)?, base, context);
+            agent.via.insert(index, via);
+            Some(Edit::Agent(id, Some(Box::new(agent))))
+        }
         HandleKind::Origin(id) => {
             let mut flow = base.flows().get(&id)?.clone();
             flow.origin = place_at(to, &flow.origin, base, context);
@@ -338,6 +381,16 @@ pub fn with_point(
     let aside = (points[leg + 1] - points[leg]).perp().normalize_or_zero();
     alignment.move_point(leg + 1, on_leg + 2.0 * aside);
     reshaped(base, id, alignment.line()?).map_err(|_| GeometryError::NoJoin)
+}
+
+/// The edit that takes a way-point of an agent out.
+pub fn without_way_point(base: &Scenario, id: AgentId, index: usize) -> Option<Edit> {
+    let mut agent = base.agents().get(&id)?.clone();
+    if index >= agent.via.len() {
+        return None;
+    }
+    agent.via.remove(index);
+    Some(Edit::Agent(id, Some(Box::new(agent))))
 }
 
 /// The edit that takes a point of intersection out.

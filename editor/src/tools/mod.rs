@@ -281,6 +281,8 @@ pub enum HandleShape {
     Circle,
     /// A destination.
     Flag,
+    /// A point that is not there yet, and would be added.
+    Plus,
 }
 
 /// Something that a tool shows over the map.

@@ -2,6 +2,7 @@
 
 use super::handles::{
     Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_point,
+    without_way_point,
 };
 use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
 use roadwright_geometry::DVec2;
@@ -118,6 +119,8 @@ impl Select {
                     HandleKind::RoadPoint(..) | HandleKind::RoadRadius(..) => pointer.at + *offset,
                     HandleKind::Start(_)
                     | HandleKind::Destination(_)
+                    | HandleKind::WayPoint(..)
+                    | HandleKind::NewWayPoint(..)
                     | HandleKind::Origin(_)
                     | HandleKind::FlowDestination(_) => pointer.at,
                     _ => to,
@@ -158,15 +161,11 @@ impl Select {
     }
 
     fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
-        if let (Some(handle), true) = (self.handle_at(pointer.at, context), pointer.modifiers.alt)
-            && let HandleKind::RoadPoint(id, index) = handle.kind
+        let handle = self.handle_at(pointer.at, context);
+        if let Some(handle) = handle.filter(|_| pointer.modifiers.alt)
+            && let Some(effect) = without(handle.kind, context.scenario)
         {
-            return match without_point(context.scenario, id, index) {
-                Some(edit) => vec![Effect::Apply("Remove point".into(), edit)],
-                None => vec![Effect::Refuse(
-                    "The ends of a road cannot be removed.".into(),
-                )],
-            };
+            return vec![effect];
         }
         let under = context.pick(pointer.at, 0.6 * context.reach());
         let index = match &self.last {
@@ -222,6 +221,21 @@ impl Select {
     }
 }
 
+/// Takes out the point whose handle was clicked; `None` for handles of what cannot be taken out.
+fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
+    match kind {
+        HandleKind::RoadPoint(id, index) => Some(match without_point(scenario, id, index) {
+            Some(edit) => Effect::Apply("Remove point".into(), edit),
+            None => Effect::Refuse("The ends of a road cannot be removed.".into()),
+        }),
+        HandleKind::WayPoint(id, index) => {
+            let edit = without_way_point(scenario, id, index)?;
+            Some(Effect::Apply("Remove way-point".into(), edit))
+        }
+        _ => None,
+    }
+}
+
 /// The edit of a move; an agent on a lane is put on the lane under the pointer.
 fn moved_on(
     base: &Scenario,
@@ -262,6 +276,8 @@ fn label(kind: HandleKind) -> &'static str {
         HandleKind::ForestCorner(..) => "Reshape forest",
         HandleKind::Start(_) => "Move start",
         HandleKind::Destination(_) | HandleKind::FlowDestination(_) => "Move destination",
+        HandleKind::WayPoint(..) => "Move way-point",
+        HandleKind::NewWayPoint(..) => "Add way-point",
         HandleKind::Origin(_) => "Move origin",
         HandleKind::Turn => "Turn",
     }
@@ -368,9 +384,7 @@ pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Ve
             point.map(|point| vec![place_mark(point, context.scale, tone)])
         }
         ObjectId::Agent(id) => scenario.agents().get(&id).map(|agent| {
-            let mut places = vec![agent.start];
-            places.extend(agent.via.iter().copied());
-            places.extend(agent.destination);
+            let places: Vec<Place> = agent.places().copied().collect();
             trip_marks(scenario, &places, context, tone)
         }),
         ObjectId::Flow(id) => scenario
