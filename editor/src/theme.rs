@@ -1,7 +1,7 @@
 //! Colours, sizes and spacings: nothing else in the editor names a colour of its own.
 
 use crate::tools::{Fill, Tone};
-use egui::{Color32, CornerRadius, Stroke, Style, Visuals};
+use egui::{Color32, CornerRadius, FontId, Stroke, Style, TextStyle, Visuals};
 use roadwright_render::palette;
 use roadwright_scenario::LaneType;
 use roadwright_scenario::junction::Light;
@@ -182,7 +182,12 @@ pub(crate) fn apply(context: &egui::Context, dark: bool) {
     context.all_styles_mut(set_style);
 }
 
+/// Nothing is written smaller than this, points.
+pub const SMALLEST: f32 = 11.0;
+
 fn set_style(style: &mut Style) {
+    let small = FontId::proportional(SMALLEST);
+    style.text_styles.insert(TextStyle::Small, small);
     style.spacing.item_spacing = egui::vec2(6.0, 5.0);
     style.spacing.button_padding = egui::vec2(8.0, 4.0);
     style.spacing.interact_size.y = 24.0;
@@ -205,11 +210,44 @@ fn set_visuals(visuals: &mut Visuals) {
     if visuals.dark_mode {
         visuals.selection.bg_fill = Color32::from_rgb(0x1F, 0x4E, 0x86);
         visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(0xE8, 0xF1, 0xFF));
+        visuals.weak_text_color = Some(Color32::from_rgb(0x9A, 0xA2, 0xAC));
     } else {
         visuals.selection.bg_fill = Color32::from_rgb(0xCF, 0xE2, 0xFC);
         visuals.selection.stroke = Stroke::new(1.0, Color32::from_rgb(0x0C, 0x3B, 0x7C));
+        visuals.weak_text_color = Some(Color32::from_rgb(0x62, 0x69, 0x71));
         visuals.widgets.noninteractive.fg_stroke.color = Color32::from_rgb(0x33, 0x37, 0x3C);
         visuals.widgets.inactive.fg_stroke.color = Color32::from_rgb(0x2A, 0x2E, 0x33);
         visuals.panel_fill = Color32::from_rgb(0xF7, 0xF8, 0xF9);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_panels_write_is_legible() {
+        let number = |color: Color32| u32::from_be_bytes([0, color.r(), color.g(), color.b()]);
+        let contrast = |ink: Color32, ground: Color32| {
+            palette::contrast(number(ground.blend(ink)), number(ground))
+        };
+        for mut visuals in [Visuals::light(), Visuals::dark()] {
+            set_visuals(&mut visuals);
+            let below = [
+                visuals.panel_fill,
+                visuals.window_fill,
+                visuals.extreme_bg_color,
+            ];
+            for ground in below {
+                for ink in [visuals.text_color(), visuals.weak_text_color()] {
+                    let contrast = contrast(ink, ground);
+                    assert!(contrast >= 4.5, "{ink:?} on {ground:?}: {contrast:.2}");
+                }
+            }
+        }
+        // As egui has it, what is weak is not.
+        let light = Visuals::light();
+        let weak = contrast(light.weak_text_color(), light.panel_fill);
+        assert!(weak < 4.5, "{weak:.2}");
     }
 }

@@ -1,5 +1,5 @@
-//! Text over text, and text that is cut off: all panels are looked through at three sizes of the window and
-//! two sizes of letters.
+//! Text over text, text that is cut off, and text that is too small: all panels are looked through at three
+//! sizes of the window and two sizes of letters.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
@@ -20,6 +20,9 @@ const SLACK: f32 = 2.0;
 /// So much of two texts may lie on each other, points.
 const OVERLAP: f32 = 3.0;
 
+/// Letters are not smaller than this, points.
+const SMALLEST: f32 = 11.0;
+
 /// Texts of more lines are code.
 const MOST_LINES: usize = 12;
 
@@ -29,6 +32,8 @@ struct Words {
     text: String,
     rect: Rect,
     clip: Rect,
+    /// Size of its smallest letters, points.
+    size: f32,
 }
 
 /// A filled area of at least so much on both sides is a window: what lies below it is hidden, points.
@@ -43,6 +48,9 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
             }
         }
         Shape::Text(text) if text.angle == 0.0 && !text.galley.text().trim().is_empty() => {
+            let sections = text.galley.job.sections.iter();
+            let sizes = sections.map(|section| section.format.font_id.size);
+            let size = sizes.fold(f32::INFINITY, f32::min);
             // Line by line: the first one may begin behind other words.
             for line in &text.galley.rows {
                 let rect = line.row.visuals.mesh_bounds.translate(line.pos.to_vec2());
@@ -51,6 +59,7 @@ fn collect(shape: &Shape, clip: Rect, found: &mut Vec<Words>) {
                         text: text.galley.text().to_owned(),
                         rect: rect.translate(text.pos.to_vec2()),
                         clip,
+                        size,
                     });
                 }
             }
@@ -82,6 +91,9 @@ fn faults(words: &[Words], screen: Rect) -> Vec<String> {
         // Lists roll up and down; nothing rolls sideways.
         // But code does: its lines do not wrap.
         let is_code = one.text.lines().count() > MOST_LINES;
+        if one.size < SMALLEST {
+            faults.push(format!("too small: {:?}, {} points", one.text, one.size));
+        }
         let is_cut =
             one.rect.left() < room.left() - SLACK || one.rect.right() > room.right() + SLACK;
         if is_cut && !is_code {
@@ -344,9 +356,9 @@ fn no_text_of_dialogs_lies_on_text_or_is_cut_off() {
 }
 
 /// The faults of a frame with these two texts, the second one in a room of its own.
-fn faults_of(second_at: egui::Pos2, room: f32) -> Vec<String> {
+fn faults_of(second_at: egui::Pos2, (room, size): (f32, f32)) -> Vec<String> {
     let mut harness = egui_kittest::Harness::new_ui(move |ui| {
-        let font = egui::FontId::proportional(13.0);
+        let font = egui::FontId::proportional(size);
         let ink = ui.visuals().text_color();
         let put = |painter: &egui::Painter, at, text: &str| {
             let font = font.clone();
@@ -367,15 +379,20 @@ fn faults_of(second_at: egui::Pos2, room: f32) -> Vec<String> {
 }
 
 #[test]
-fn the_scan_finds_text_over_text_and_text_that_is_cut() {
+fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
     let beside = egui::pos2(20.0, 60.0);
-    assert_eq!(faults_of(beside, 300.0), Vec::<String>::new());
-    let over = faults_of(egui::pos2(60.0, 22.0), 300.0);
+    assert_eq!(faults_of(beside, (300.0, 13.0)), Vec::<String>::new());
+    let over = faults_of(egui::pos2(60.0, 22.0), (300.0, 13.0));
     assert!(over.len() == 1 && over[0].contains("lies on"), "{over:?}");
-    let cut = faults_of(beside, 40.0);
+    let cut = faults_of(beside, (40.0, 13.0));
     assert!(cut.len() == 1 && cut[0].contains("cut off"), "{cut:?}");
+    let small = faults_of(beside, (300.0, 10.0));
+    assert!(
+        small.len() == 2 && small[0].contains("too small"),
+        "{small:?}"
+    );
     // Over the edge of the window, too.
-    let outside = faults_of(egui::pos2(760.0, 60.0), 300.0);
+    let outside = faults_of(egui::pos2(760.0, 60.0), (300.0, 13.0));
     assert!(
         outside.len() == 1 && outside[0].contains("cut off"),
         "{outside:?}"

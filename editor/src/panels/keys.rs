@@ -3,7 +3,7 @@
 use super::widgets;
 use crate::command::{Command, KeyMap};
 use crate::model::{Action, Dialog, Model};
-use egui::{Grid, RichText, Role, ScrollArea, Ui, WidgetInfo};
+use egui::{Grid, Label, RichText, Role, ScrollArea, Ui, WidgetInfo};
 
 pub(super) fn ui(
     context: &egui::Context,
@@ -38,6 +38,9 @@ pub(super) fn ui(
     }
 }
 
+/// Width of what a command does, points.
+const HINT: f32 = 330.0;
+
 /// Commands with their keys, as far as their names have the filter in them.
 fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>) {
     let wanted = filter.to_lowercase();
@@ -56,7 +59,13 @@ fn table(ui: &mut Ui, keys: &KeyMap, filter: &str, waiting: &mut Option<Command>
                 if button.clicked() {
                     *waiting = Some(command);
                 }
-                ui.label(RichText::new(command.hint()).weak().small());
+                // Long ones take two lines: in a small window with large letters there is no more room.
+                ui.vertical(|ui| {
+                    // Half of what a key is higher than small letters.
+                    ui.add_space(4.0);
+                    ui.set_max_width(HINT);
+                    ui.add(Label::new(RichText::new(command.hint()).weak().small()).wrap());
+                });
                 ui.end_row();
             }
         });

@@ -41,7 +41,7 @@ fn row(ui: &mut Ui, model: &Model, finding: &Finding, actions: &mut Vec<Action>)
             actions.push(Action::Jump(finding.place - around, finding.place + around));
             actions.push(Action::Select(Objects::from([finding.object])));
         }
-        ui.label(RichText::new(&finding.message).small());
-        ui.add_space(4.0);
     });
+    ui.label(RichText::new(&finding.message).small());
+    ui.add_space(4.0);
 }

@@ -3,6 +3,7 @@
 use crate::command::Command;
 use crate::icons;
 use crate::model::{Action, Model};
+use crate::theme::SMALLEST;
 use crate::tools::{Tone, ToolKind};
 use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
@@ -65,7 +66,7 @@ fn button(ui: &mut Ui, model: &Model, kind: ToolKind, height: f32) -> bool {
         corner,
         Align2::RIGHT_TOP,
         &key,
-        FontId::proportional(10.0),
+        FontId::proportional(SMALLEST),
         quiet,
     );
     response

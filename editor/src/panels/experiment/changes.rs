@@ -4,7 +4,7 @@ use super::super::widgets::{empty, heading};
 use super::{Part, beside};
 use crate::experiment::TrainingPicture;
 use crate::model::Model;
-use crate::theme::Theme;
+use crate::theme::{SMALLEST, Theme};
 use crate::tools::Tone;
 use egui::{Align2, Color32, FontId, Grid, RichText, Role, Sense, Stroke, Ui, WidgetInfo, vec2};
 use roadwright_agent::ModuleKind;
@@ -12,7 +12,7 @@ use roadwright_control::fuzzy::{CHROMOSOME, FuzzyController, MECHANIC};
 use roadwright_training::genetic::Gene;
 
 /// Height of a rule, points: what it says, and below what it said before.
-const CELL: f32 = 32.0;
+const CELL: f32 = 34.0;
 /// Room for the names of rows, points.
 const NAMES: f32 = 62.0;
 /// Rules of a table.
@@ -201,7 +201,7 @@ fn cell(ui: &mut Ui, theme: Theme, width: f32, rule: Option<&Rule<'_>>) {
     painter.rect_stroke(rect, 3.0, edge, egui::StrokeKind::Inside);
     let middle = rect.center();
     let at = if is_changed {
-        middle - vec2(0.0, 6.0)
+        middle - vec2(0.0, 7.0)
     } else {
         middle
     };
@@ -210,7 +210,7 @@ fn cell(ui: &mut Ui, theme: Theme, width: f32, rule: Option<&Rule<'_>>) {
         at,
         Align2::CENTER_CENTER,
         after,
-        FontId::proportional(10.5),
+        FontId::proportional(SMALLEST),
         ink,
     );
     if is_changed {
@@ -219,7 +219,7 @@ fn cell(ui: &mut Ui, theme: Theme, width: f32, rule: Option<&Rule<'_>>) {
             below,
             Align2::CENTER_CENTER,
             before,
-            FontId::proportional(9.0),
+            FontId::proportional(SMALLEST),
             ink,
         );
     }
