@@ -128,6 +128,8 @@ impl MeasuredCubic {
         for i in 0..PANELS {
             let (from, to) = (i as f64 / PANELS as f64, (i + 1) as f64 / PANELS as f64);
             let length = cubic.careful_length_between(from, to, HALVINGS);
+            // Equal to the last bit where the careful rule cut nothing: then it returns the
+            // whole panel's own sum.
             smooth[i] = length == cubic.length_between(from, to);
             lengths[i + 1] = lengths[i] + length;
         }
