@@ -266,6 +266,8 @@ impl Settings {
         let knots = |first: usize| [0, 1, 2].map(|knot| parameters.at(PLAIN + first + knot));
         let [distance, speed, angle, time, threat] = [0, 3, 6, 9, 12].map(knots).map(in_order);
         let mut tables = with_rules_of(parameters, FIRST_RULE, MECHANIC);
+        // Columns and rows of each table, in the order of `MECHANIC`: several tables share a variable,
+        // so its knots are parameters once.
         let inputs = [
             (speed, distance),
             (speed, angle),
