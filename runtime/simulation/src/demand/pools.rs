@@ -52,6 +52,7 @@ impl Pool {
         let total = *self.sums.last()?;
         let at = stream.next_in(0.0, total);
         let index = self.sums.partition_point(|&sum| sum <= at);
+        // Rounding may draw the total itself, which is beyond the last lane.
         let index = index.min(self.lanes.len() - 1);
         let (lane, weight) = self.lanes[index];
         let before = self.sums[index] - weight;
@@ -92,6 +93,7 @@ impl Pools {
             };
             let class = scenario.network().road(road).map(|road| road.class);
             let weight = weight(class.unwrap_or_default());
+            // Equal to the bit: the span of a road is made of these very numbers.
             let is_edge = |at: f64| {
                 at == low && edges.contains_key(&(road, RoadEnd::Start))
                     || at == high && edges.contains_key(&(road, RoadEnd::End))

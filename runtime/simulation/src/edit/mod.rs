@@ -184,6 +184,7 @@ impl Editing<'_> {
     fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
         for departure in self.demand.departures.iter_mut() {
             let number = number(departure);
+            // Those of deleted ones have been cancelled before.
             *number = moved[*number as usize].unwrap_or_default();
         }
     }

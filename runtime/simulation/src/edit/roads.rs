@@ -161,6 +161,8 @@ impl Editing<'_> {
                 is_fault: true,
             });
         }
+        // The new graph numbers conflicts and lanelets otherwise; the index is filled when all have
+        // their places.
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());

@@ -112,6 +112,7 @@ impl SignalControllers {
 
     /// Lets newer builds replace older ones.
     pub(super) fn pass_boundary(&mut self, clock: &Clock, swaps: &mut Vec<SwapRecord>) {
+        // They know of no agents: nobody comes to them or leaves.
         let moment = StepBoundary {
             step: clock.step,
             time: clock.time(),

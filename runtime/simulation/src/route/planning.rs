@@ -73,6 +73,8 @@ impl Asking<'_> {
             }
             _ => false,
         };
+        // What has been granted ends with the lanelet `granted`: from there the plan begins at its
+        // start, or from the agent's own place if it is on it.
         let start = if granted == at { s } else { 0.0 };
         if !is_near && let Some(route) = self.replanned(route, reached, (granted, start)) {
             return Some((route, false));

@@ -301,6 +301,7 @@ impl Effecting<'_> {
             self.travel(agent).replan(route, step);
         } else {
             self.travel(agent).move_to(route);
+            // Off the lanes both are measured along the path, and it begins where the agent is.
             let position = &mut self.agents.position[agent as usize];
             (position.s, position.t) = (0.0, 0.0);
         }

@@ -134,6 +134,8 @@ impl Claims {
         }
         let length = scene.ground.length(need.exit);
         let room = self.room_beyond(request, need, scene);
+        // The exit may be shorter than the vehicle, where lanes beyond it count as well
+        // (`Scene::needs`): then it has to be empty, and that is enough.
         room >= length || (is_last && room >= scene.space(request.agent))
     }
 
@@ -304,6 +306,7 @@ pub(super) fn find_place(
     scene: &Scene<'_>,
 ) -> Result<Option<u64>, Refusal> {
     let before = place_among(request, need, junction.inside, scene).ok_or(Refusal::Occupied)?;
+    // Who waits for room in a ring keeps others out of that ring (`has_room`), not out of the junction.
     let mut earlier = junction
         .pending
         .iter()
@@ -336,6 +339,7 @@ fn place_among(
     let Some(first) = others().find(in_the_way) else {
         return Some(None);
     };
+    // Before the first one that is in the way is before all with later tickets, too.
     let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
     let is_undisturbed = later.all(|grant| passes_before(request, need, grant, scene));
     is_undisturbed.then_some(Some(first.ticket))
@@ -362,6 +366,8 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     }
     let comes = scene.time_for(distance, grant.agent, grant.at);
     let is_merge = conflicts.is_merge(need.path, grant.path);
+    // Into one lane the other follows from where they meet, so the rear need not have left the whole
+    // place.
     let end = if is_merge { own.from } else { own.to };
     let way = end - scene.rear(request.agent, need.at);
     let leaves = scene.time_for(way, request.agent, need.at);
@@ -404,6 +410,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
         && scene.gives_way(need.junction, need.path, grant.path)
         && !is_locked(request, need.junction, scene);
     let comes = match waits_for_gap {
+        // As if it were there: all the time that the other takes to leave counts as waiting.
         true => 0.0,
         false => scene.time_for(distance, agent, need.at),
     };

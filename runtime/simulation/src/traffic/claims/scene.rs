@@ -251,6 +251,7 @@ fn time_to_cover(distance: f64, speed: f64, top: f64) -> f64 {
         // d = v t + a t^2 / 2
         return ((speed * speed + 2.0 * a * distance).sqrt() - speed) / a;
     }
+    // `top` is never 0: it is the least speed at least.
     (top - speed).max(0.0) / a + (distance - to_top) / top
 }
 

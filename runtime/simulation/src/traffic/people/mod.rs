@@ -226,6 +226,7 @@ impl People {
             }
             *stays = false;
             let site = &old[crossing];
+            // Who stands before the kerb goes away; who is beyond the other one is there.
             if self.along[person] > 0.0 && self.along[person] < site.crossing.length {
                 let place = self.place(person, site);
                 let end = self.end(person, site);

@@ -108,6 +108,8 @@ impl People {
                 Some(stages) => {
                     let walk = signals.walk(ground, site.junction, stages, time);
                     let needed = site.crossing.longest_stretch() / WALKING_SPEED;
+                    // Later than in the first seconds somebody sets off only if nobody loses by it: no
+                    // vehicle is kept by people, and nobody waits for another stage.
                     let may = walk.is_some_and(|walk| {
                         let is_early = walk.elapsed <= WALK_WINDOW;
                         walk.left >= needed && (is_early || (kept == 0.0 && !walk.is_opposed))
@@ -160,6 +162,7 @@ impl People {
                 Stage::On(stretch) => overlap(stretch, across) && comes < over.leaves + slack,
                 Stage::Before(stretch) => {
                     let wants = self.seen.wants[person] && overlap(stretch, across);
+                    // Who has waited for long keeps vehicles out however far away they still are.
                     wants && (is_locked || comes < over.leaves + slack)
                 }
             }

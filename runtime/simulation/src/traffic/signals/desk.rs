@@ -96,6 +96,7 @@ impl Desk {
             _ => None,
         });
         let until = holds.reduce(f64::max)?;
+        // However often it is asked for again: the bound counts from the first hold of this green.
         let bound = self.held_since.unwrap_or(time) + LONGEST_HOLD;
         Some(until.min(bound)).filter(|until| *until > time)
     }
