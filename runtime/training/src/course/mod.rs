@@ -250,6 +250,7 @@ impl Course {
             Kind::Own(scenario) => (**scenario).clone(),
             _ => self.scenario(0, &Setup::default())?,
         });
+        // Names, texts, seeds and drivers make no other course.
         draft.set_seed(0);
         draft.apply(Edit::About(Box::default()));
         draft.forget_drivers(self)?;

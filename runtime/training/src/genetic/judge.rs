@@ -128,6 +128,7 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
         .par_iter()
         .map(|&(number, course)| run(evaluate, &candidates[number].genes, course))
         .collect();
+    // Pairs are in the order of candidates, so each takes its own from the front of what is left.
     let mut rest = pairs.iter().map(|pair| pair.0).zip(rest).peekable();
     let of = |(number, first)| {
         let own = std::iter::from_fn(|| rest.next_if(|(of, _)| *of == number));

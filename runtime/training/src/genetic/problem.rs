@@ -194,6 +194,7 @@ impl Problem {
     /// A fault of a module that is trained: the host drives on without it, which is not what is to be
     /// rated.
     fn fault(&self, world: &World) -> Option<String> {
+        // Asked at each look of each run: the log is searched only if there is anything to find.
         if world.faults().is_empty() {
             return None;
         }
@@ -241,6 +242,7 @@ impl Problem {
     fn drive(&self, setup: &Setup, course: u64) -> Result<Run, String> {
         let mut watch = Watch::default();
         let mut fault = None;
+        // The first fault of a trained module ends the run: its score would say little of the genes.
         let goes_on = &mut |world: &World| {
             fault = self.fault(world);
             fault.is_none() && watch.goes_on(world)
@@ -303,6 +305,7 @@ struct Watch {
 impl Watch {
     fn goes_on(&mut self, world: &World) -> bool {
         let is_time = world.time() >= PATIENCE;
+        // Between the first look and the end of patience there is nothing to see.
         if self.has_looked || (!is_time && !self.starts.is_empty()) {
             return true;
         }
@@ -314,6 +317,7 @@ impl Watch {
         }
         let (mut known, mut moved) = (0, 0);
         for (agent, place) in places {
+            // Vehicles of a snapshot are in the order of ids.
             let start = self
                 .starts
                 .binary_search_by_key(&agent, |(agent, _)| *agent);

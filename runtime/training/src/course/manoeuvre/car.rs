@@ -90,6 +90,8 @@ impl Car {
         } else {
             wanted.clamp(-kind.max_speed, kind.max_speed)
         };
+        // Means of the step for speed and wheel angle: driven back with the opposite speed, the car
+        // comes back along its own arc.
         let distance = 0.5 * (self.speed + speed) * dt;
         let turned = distance * tan(0.5 * (self.steering + steering)) / kind.wheelbase;
         // Along the chord of the arc, whose heading is the mean of those before and after.
