@@ -129,6 +129,8 @@ impl Law {
     fn command(&self, input: &ControllerInput) -> ControllerOutput {
         let (wanted, curvature) = if self.is_forwards(input) {
             // Straight on: along the road, or out of the bay.
+            // Whichever it is nearer to: 0 points out of the bay, a quarter turn to either side along
+            // the road.
             let straight = if input.heading_error.abs() < FRAC_PI_4 {
                 0.0
             } else {

@@ -356,7 +356,7 @@ impl Settings {
             .min(halting_speed(input, self.full.brake, self.reaction));
         let most = (allowed - input.speed) / self.speed_time;
         ControllerOutput {
-            // Who stands stays, and does not brake himself backwards.
+            // Above the allowed speed `most` may ask for any braking: there is the whole brake and no more.
             acceleration: wanted.min(most).max(-self.full.brake),
             steering: shares.steer * self.full.lock,
         }

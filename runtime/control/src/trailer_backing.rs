@@ -165,6 +165,7 @@ impl Law {
 
     /// Curvature of the car's way out, 1/m: towards the line, so that the trailer follows.
     fn out(&self, input: &ControllerInput) -> f64 {
+        // Of the car: that of the trailer plus the hitch angle.
         let heading = input.heading_error + input.path_curvature;
         let wanted = -(self.line_gain * input.lane_offset).clamp(-0.4, 0.4);
         FORWARD_GAIN * (wanted - heading)
