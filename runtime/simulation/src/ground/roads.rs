@@ -114,6 +114,7 @@ impl Gist {
             contested,
             successors,
             successor_count: all.len() as u32,
+            // Where several lanes lead in nobody parts from anybody: the lanes join.
             fork: match graph.predecessors(id) {
                 [before] if graph.successors(*before).len() > 1 => *before,
                 _ => NO_LANELET,
@@ -464,6 +465,7 @@ impl Roads {
         if !is_long {
             return &law.conflicts;
         }
+        // Made when the first long vehicle asks: in most junctions none ever does.
         law.wide.get_or_init(|| {
             let junction = &self.layout.junctions[junction as usize];
             Conflicts::of_bodies(junction, Body::LONG)

@@ -72,6 +72,7 @@ impl Effecting<'_> {
                 self.apply_one(agent, effect);
             }
         }
+        // Who was added departs at once, and stands behind all who are still to come.
         if self.demand.spawned > spawned {
             self.demand.departures.sort();
         }

@@ -100,6 +100,7 @@ impl Judgement {
                     judgement.ended_early |= run.ended_early;
                 }
                 Err(failure) => {
+                    // The first failure says enough: the others mostly say the same.
                     judgement.failure.get_or_insert(failure);
                 }
             }

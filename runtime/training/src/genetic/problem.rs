@@ -117,6 +117,8 @@ impl Problem {
         Ok(Self {
             drives: trial.agents().len().max(1),
             hash: hasher.finish(),
+            // Longer steps while breeding only: champions are chosen and judged with the step of the
+            // scenario.
             breeding_dt: (experiment.time_compression > 1.0)
                 .then(|| trial.settings().dt * experiment.time_compression),
             lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),

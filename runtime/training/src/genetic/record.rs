@@ -212,6 +212,7 @@ impl Record {
     pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
         for (index, generation) in self.generations.iter().enumerate() {
             let asked = breeder.ask();
+            // The genes as they are printed: what a file says is what is compared.
             let is_same = |(candidate, judged): (&Candidate, &Judged)| {
                 let (generation, number) = judged.birth;
                 let birth = Birth { generation, number };

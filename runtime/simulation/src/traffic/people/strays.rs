@@ -192,6 +192,7 @@ impl People {
 fn sweeps((pose, speed, vehicle_type): &(Pose, f64, &VehicleType), place: DVec2) -> bool {
     let local = pose.to_local(place);
     let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
+    // Half a second until it brakes, and the way until it stands.
     let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
     let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
     let behind = -vehicle_type.rear_overhang - RADIUS;

@@ -98,6 +98,7 @@ impl People {
         for (&crossing, &kept) in seen.busy.iter().zip(kept) {
             let site = &sites[crossing as usize];
             let own = &seen.by_crossing[crossing as usize];
+            // Infinite while they walk, which counts as no wait.
             let wait = |&person: &u32| (time - self.since[person as usize]).max(0.0);
             let longest = own.iter().map(wait).fold(0.0, f64::max);
             let (may_walk, is_locked) = match site.walk_stages {
