@@ -32,6 +32,8 @@ const SIX_POINT_TURN: f64 = 0.2;
 /// inflections need no special case (a Fresnel form loses digits close to an arc).
 pub fn displacement(heading: f64, curvature: f64, sharpness: f64, length: f64) -> DVec2 {
     let end_curvature = curvature + sharpness * length;
+    // Curvature is linear, so the mean of its sizes at the ends is the most that the curve turns, also
+    // where it changes its sign.
     let turn = 0.5 * (curvature.abs() + end_curvature.abs()) * length.abs();
     let quadrature = |rule: &[(f64, f64)], panels: usize| {
         let half = 0.5 * length / panels as f64;
@@ -147,6 +149,8 @@ fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     const REACH: i32 = 120;
     const STEP: f64 = 0.25;
     let mut best: Option<Clothoid> = None;
+    // The same heading is reached by turning the other way round: 200 degrees to the left as 160 to the
+    // right.
     for turn in [turn, turn - std::f64::consts::TAU.copysign(turn)] {
         let lateral = |shape: f64| displacement(phi0, turn - shape, 2.0 * shape, 1.0).y;
         for low in (-REACH..REACH).map(|i| f64::from(i) * STEP) {
@@ -183,6 +187,7 @@ fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
     for (node, weight) in GAUSS10 {
         for u in [0.5 - 0.5 * node, 0.5 + 0.5 * node] {
             let angle = phi0 + u * (curvature + shape * u);
+            // The angle is phi0 + (turn - A) u + A u^2: by A it changes by u^2 - u.
             sum += 0.5 * weight * (u * u - u) * crate::math::cos(angle);
         }
     }

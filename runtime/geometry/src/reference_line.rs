@@ -127,6 +127,7 @@ impl ReferenceLine {
             let element = Element::new(segment, s, pose);
             s += element.length;
             pose = element.pose(element.length);
+            // Or headings would grow over many bends, and lose digits.
             pose.heading = wrap_angle(pose.heading);
             elements.push(element);
         }

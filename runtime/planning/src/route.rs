@@ -142,6 +142,7 @@ impl Planner for RoutePlanner {
                 graph: view.graph,
                 class: VehicleClass::from_number(input.bus),
                 ahead: change_distance,
+                // No room, so that no change is moved back onto the lane that it starts on.
                 first: if input.may_change_first == 0 {
                     0.0
                 } else {
