@@ -165,6 +165,7 @@ impl Model {
 fn start_heading(samples: &[DVec2], span: &Span) -> f64 {
     let far = samples[span.to] - samples[span.from];
     let length = polyline::length(&samples[span.from..=span.to]);
+    // The chord of an arc points half of its turn away from where the arc begins.
     heading_of(far) - 0.5 * length * span.curvature
 }
 

@@ -465,7 +465,7 @@ impl Roads {
         if !is_long {
             return &law.conflicts;
         }
-        // Made when the first long vehicle asks: in most junctions none ever does.
+        // Made when the first long vehicle asks: where none comes it is never made.
         law.wide.get_or_init(|| {
             let junction = &self.layout.junctions[junction as usize];
             Conflicts::of_bodies(junction, Body::LONG)

@@ -361,6 +361,8 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     };
     let speed = scene.speed(grant.agent);
     let distance = theirs.from - scene.front(grant.agent, grant.at);
+    // The other one would have to wait: only who can still do so before the place, and gently, is made
+    // to.
     if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * scene.dt {
         return false;
     }
@@ -400,6 +402,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     };
     let speed = scene.speed(agent);
     let distance = meeting.own.from - scene.front(agent, need.at);
+    // It could not stop before the place any more, so it may not count on anybody's leaving in time.
     if distance < speed * speed / (2.0 * BRAKING) + speed * scene.dt {
         return true;
     }
@@ -454,6 +457,7 @@ fn comes_within(
     let waits = scene.time_for(to_line, request.agent, need.at);
     let conflicts = scene.ground.conflicts(need.junction, false);
     let met = conflicts.between(other.path.1, need.path);
+    // Until it is where both ways meet, and not only at its own line.
     let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
     scene.time_for(way, other.agent, other.at) < waits + gap
 }
