@@ -356,7 +356,8 @@ impl Settings {
             .min(halting_speed(input, self.full.brake, self.reaction));
         let most = (allowed - input.speed) / self.speed_time;
         ControllerOutput {
-            // Above the allowed speed `most` may ask for any braking: there is the whole brake and no more.
+            // Above the allowed speed `most` may ask for any braking: there is no more than the whole
+            // brake.
             acceleration: wanted.min(most).max(-self.full.brake),
             steering: shares.steer * self.full.lock,
         }

@@ -201,6 +201,7 @@ impl Problem {
             return None;
         }
         let is_trained = |module: &str| self.genome.genes().iter().any(|g| g.module == module);
+        // Faults of other modules are none of the genes' doing.
         let fault = world
             .log()
             .find(|line| line.is_fault && is_trained(&line.module))?;

@@ -22,6 +22,7 @@ pub(super) fn braking(subject: &Subject<'_>, model: &SingleTrack) -> Measured {
     let [coarse, value, fine] = STEPS.map(|dt| {
         let mut car = Car::new(subject, model, from);
         for _ in 0..(60.0 / dt) as u32 {
+            // More than any brake has.
             car.step(-1e3, 0.0, dt);
         }
         car.state.pose.position.x

@@ -134,6 +134,7 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
 pub(super) fn run(subject: &Subject<'_>, model: &SingleTrack, course: &Course) -> Measured {
     let top = Car::top_speed(subject);
     let (mut highest, mut speed) = (0.0, 5.0f64);
+    // The first speed at which a cone falls ends it, whatever faster ones would do.
     while speed <= top.min(FASTEST) && passes(subject, model, course, speed) {
         highest = speed;
         speed += STEP;

@@ -316,6 +316,7 @@ fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> bool {
     let mut trial = Trial::new(model, &course, Pose::new(-ahead, 0.0, 0.0));
     trial.state.roll(speed);
     let full = Controls {
+        // A wish that hardly any engine meets: full throttle at every speed.
         acceleration: model.limits.max_acceleration.max(GRAVITY),
         ..Controls::default()
     };

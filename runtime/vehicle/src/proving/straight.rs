@@ -97,6 +97,7 @@ pub(super) fn grade(train: &DriveTrain) -> Measured {
         }
         run.distance >= 20.0
     };
+    // From level ground to just below the vertical.
     let (mut low, mut high) = (0.0, 1.5);
     for _ in 0..20 {
         let middle = 0.5 * (low + high);

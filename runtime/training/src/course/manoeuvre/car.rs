@@ -67,6 +67,7 @@ impl Car {
         let (least, most) = match way {
             1.0 => (-brake, gas),
             -1.0 => (-gas, brake),
+            // Standing it sets out either way, by its engine.
             _ => (-gas, gas),
         };
         wanted.clamp(least, most)
@@ -110,6 +111,7 @@ impl Car {
         if self.speed == 0.0 {
             return;
         }
+        // The way before a stand is remembered: a stop alone is no shunt.
         let way = self.speed.signum();
         self.shunts += u32::from(self.way * way < 0.0);
         self.way = way;
