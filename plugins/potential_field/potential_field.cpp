@@ -49,7 +49,8 @@ struct rw_instance {
     y -= p[ATTRACTION] * p[LANE_PULL] * in.lane_offset;
     const double distance = std::max(in.obstacle_distance, 0.3);
     if (distance < p[REACH]) {
-      // Khatib's: proportional to (1/d - 1/reach) / d, away from the obstacle.
+      // Away from the obstacle, as 1/d - 1/reach: nothing at the reach, and the harder the closer.
+      // Khatib's own falls with the square of the distance on top of that.
       const double push = p[REPULSION] * (1.0 / distance - 1.0 / p[REACH]);
       x -= push * std::cos(in.obstacle_angle);
       // Straight ahead it would only push back: to the side that leads to the way-point.
@@ -58,6 +59,7 @@ struct rw_instance {
                                                 : (in.waypoint_angle >= 0.0 ? 1.0 : -1.0);
       y += push * away * std::max(std::abs(side), 0.5);
     }
+    // Held ahead: who is pushed back turns aside as hard as he may, and does not turn round.
     const double angle = std::clamp(std::atan2(y, std::max(x, 0.05)), -1.2, 1.2);
     const double reach = std::clamp(in.waypoint_distance, 2.0, 12.0);
     out.steering = std::atan(in.wheelbase * 2.0 * std::sin(angle) / reach);
@@ -153,6 +155,7 @@ const void *get_extension(const char *id, uint64_t length) {
 
 RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *, rw_api *out) {
   rw_api api{};
+  // A host of another version may have a shorter table: what both know is filled.
   api.size = std::min<uint32_t>(out->size, sizeof api);
   api.create = create;
   api.destroy = destroy;

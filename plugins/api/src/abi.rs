@@ -390,6 +390,8 @@ pub fn text_of(field: &[u8]) -> String {
     String::from_utf8_lossy(&field[..end.unwrap_or(field.len())]).into_owned()
 }
 
+// Plugins are compiled for these places. Whoever changes one gets an error here and not a crash there:
+// it takes another major version.
 const _: () = {
     use core::mem::offset_of;
     assert!(size_of::<*const u8>() == 8, "64-bit platforms only");

@@ -181,6 +181,7 @@ pub struct FitnessOutput {
 /// Largest size of a record, bytes.
 pub const MAX_RECORD: usize = 128;
 
+// Compiled plugins count on these sizes, as on the order of fields in a row.
 const _: () = {
     assert!(size_of::<ControllerInput>() == 128);
     assert!(size_of::<ControllerOutput>() == 16);

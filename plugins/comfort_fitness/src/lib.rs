@@ -68,6 +68,8 @@ impl Plugin for Comfort {
 
 impl Fitness for Comfort {
     fn rate(&mut self, _: &Agent, input: &FitnessInput, output: &mut FitnessOutput) {
+        // Means of squares over squares, and one root at the end: 1 if each of the three is just what
+        // passengers bear.
         let part = |squared: f64, comfortable: f64| squared / (comfortable * comfortable);
         let discomfort = (part(input.mean_squared_jerk, self.comfortable_jerk)
             + part(

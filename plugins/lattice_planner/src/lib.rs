@@ -48,6 +48,8 @@ impl Eq for Open {}
 
 impl Ord for Open {
     fn cmp(&self, other: &Self) -> Ordering {
+        // Turned about, since the heap gives the greatest first. Of equal estimates the smaller node
+        // comes first: routes do not depend on the order in which nodes were found.
         other
             .estimate
             .total_cmp(&self.estimate)
@@ -110,6 +112,8 @@ impl LatticePlanner {
 
     fn make_lattice(&mut self, roads: &Roads<'_>) {
         let wanted = Some((roads.version, self.station));
+        // Planned for one agent after the other: the lattice is of the roads alone and serves all of
+        // them.
         if self.made_for == wanted {
             return;
         }
@@ -149,6 +153,8 @@ impl LatticePlanner {
 
     fn cost_of(&self, node: u32) -> f64 {
         let node = &self.nodes[node as usize];
+        // What an earlier search has written counts as not reached. So nothing has to be cleared
+        // between two searches.
         if node.stamp == self.stamp {
             node.cost
         } else {
@@ -200,6 +206,8 @@ impl Planner for LatticePlanner {
         } else {
             self.open(&mut open, start, 0.0, NONE, 0.0);
         }
+        // A node that was reached again at less cost stands in the heap twice; its second turn finds
+        // nothing new.
         while let Some(Open { node, .. }) = open.pop() {
             if node == goal {
                 break;
@@ -209,6 +217,8 @@ impl Planner for LatticePlanner {
                 let total = cost + time;
                 if total < self.cost_of(next) {
                     let strip = self.nodes[next as usize].strip;
+                    // The bound is to the middle of the goal's strip. The goal may lie anywhere on it,
+                    // so its length is taken off: too low costs time, too high costs the best route.
                     let bound = self.bound(roads, strip, target) - reach / self.top_speed;
                     self.open(&mut open, next, total, node, bound.max(0.0));
                 }
@@ -252,12 +262,14 @@ impl LatticePlanner {
         let steps = (self.change_length / spacing).ceil().max(1.0) as u32;
         let may_change = strip_id != input.strip || input.may_change_first == 1;
         let beside = [strip.left, strip.right].into_iter();
+        // Only where what is left of the strip is long enough for a change.
         for lane in beside.filter(|&lane| lane != NONE && may_change && node + steps <= last) {
             // The bit of `RW_STRIP_BUS_ONLY`.
             let bus_only = roads.strips[lane as usize].flags & 1 != 0;
             if bus_only && input.bus == 0 {
                 continue;
             }
+            // By the share of the way: in a bend the lane beside is longer or shorter.
             let along = f64::from(node + steps - self.first[strip_id as usize]) / stations;
             let s = along * roads.strips[lane as usize].length;
             let time = f64::from(steps) * station_time + self.change_time;

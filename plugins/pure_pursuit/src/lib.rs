@@ -90,7 +90,10 @@ const SIDE: f64 = 1.5;
 impl PurePursuit {
     /// The angle of the front wheels that leads along the circle through the point.
     fn steering(&self, input: &ControllerInput) -> f64 {
+        // At a point that is reached the circle would be endlessly small.
         let distance = input.waypoint_distance.max(0.5);
+        // The circle on which the vehicle moves and that passes through the point: a chord of the
+        // distance, at the angle to the tangent.
         let curvature = 2.0 * sin(input.waypoint_angle) / distance;
         let circle = atan(input.wheelbase * curvature);
         (circle - self.heading_gain * input.heading_error).clamp(-1.5, 1.5)
@@ -103,6 +106,8 @@ impl PurePursuit {
 
     fn acceleration(&self, input: &ControllerInput) -> f64 {
         let gap = input.leader_gap - self.standstill_gap - 0.5 * self.headway * input.speed;
+        // Held below a right angle, beyond which the sine falls again and what stands behind would be
+        // near.
         let aside = input.obstacle_distance * sin(input.obstacle_angle.abs().min(1.5));
         let obstacle = if aside < SIDE {
             input.obstacle_distance - self.standstill_gap

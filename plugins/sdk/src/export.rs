@@ -159,6 +159,7 @@ impl<T: Planner> Export for AsPlanner<T> {
                     let time = plugin.plan(&roads, input, &mut route);
                     let fits = route.length <= route.buffer.len();
                     *output = planner_output(start, route.length, time.filter(|_| fits));
+                    // Its strips are given back: the next row of the batch has the room again.
                     if !fits {
                         route.length = start;
                         return ROW_FAILED;
@@ -228,6 +229,8 @@ unsafe fn with<E: Export>(
     let Some(instance) = (unsafe { instance.cast::<Instance<E>>().as_mut() }) else {
         return E_ARGUMENT;
     };
+    // A text of its own, since the closure has the instance. What it has noted in the instance itself,
+    // as loading does, stays if nothing panicked.
     let mut error = String::new();
     let status = caught(&mut error, || f(instance));
     if !error.is_empty() {
@@ -247,6 +250,8 @@ unsafe extern "C" fn create<E: Export>(
     let mut error = String::new();
     let status = caught(&mut error, || {
         let mut plugin = E::Plugin::default();
+        // Described before it is started: defaults are those of a fresh instance, whatever `start`
+        // makes of its fields.
         let infos = parameters::describe(|list| plugin.parameters(list));
         let values = infos.iter().map(|info| info.default).collect();
         plugin.start(&Host { raw: host });
@@ -257,9 +262,11 @@ unsafe extern "C" fn create<E: Export>(
             error: String::new(),
         });
         // SAFETY: checked for null above; the host gives a place for one pointer.
+        // Written last: after a panic above the host has got nothing that it would have to destroy.
         unsafe { *out = Box::into_raw(instance).cast() };
         OK
     });
+    // Also if it went well, which clears what an earlier attempt has left.
     CREATE_ERROR.set(error);
     status
 }
@@ -270,6 +277,7 @@ unsafe extern "C" fn destroy<E: Export>(instance: *mut RwInstance) {
     }
     // SAFETY: it comes from `create`, and the host destroys it once.
     let instance = unsafe { Box::from_raw(instance.cast::<Instance<E>>()) };
+    // Dropping is the plugin's code and may panic too. There is nobody left to keep the text.
     caught(&mut String::new(), || {
         drop(instance);
         OK
@@ -312,6 +320,7 @@ unsafe extern "C" fn agents_changed<E: Export>(
 
 unsafe extern "C" fn param_count<E: Export>(instance: *mut RwInstance) -> u32 {
     // SAFETY: it comes from `create`, or is null.
+    // None of the plugin's own code runs here: there is nothing to catch.
     let instance = unsafe { instance.cast::<Instance<E>>().as_ref() };
     instance.map_or(0, |instance| instance.infos.len() as u32)
 }
@@ -430,6 +439,7 @@ unsafe extern "C" fn last_error<E: Export>(
         // SAFETY: the host gives a buffer of that capacity, and the text is at least as long.
         unsafe { std::ptr::copy_nonoverlapping(error.as_ptr(), buffer.cast(), length) };
     }
+    // All of its length and not what was copied: so the host sees that its buffer was too short.
     error.len() as u64
 }
 
@@ -505,6 +515,8 @@ pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
     }
     // SAFETY: `size` bytes can be written, and no more of ours than we have.
     unsafe {
+        // A host of another version may have a shorter or a longer table: what both know is filled, and
+        // the size says how much that is.
         let size = ((*out).size as usize).min(size_of::<RwApi>());
         let from = std::ptr::from_ref(&api).cast::<u8>();
         std::ptr::copy_nonoverlapping(from, out.cast::<u8>(), size);

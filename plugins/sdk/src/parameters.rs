@@ -70,6 +70,8 @@ impl Parameters<'_> {
 
     /// Describes a parameter, or gives the value to set it to.
     fn add(&mut self, key: &str, kind: u32, min: f64, max: f64, value: f64) -> Added {
+        // The place in the list is the index, for describing as for setting: one list for both keeps
+        // them together.
         let index = self.count;
         self.count += 1;
         match self.task {

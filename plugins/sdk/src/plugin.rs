@@ -73,6 +73,8 @@ impl PluginInfo {
     /// The bytes that are exported, for a kind.
     pub const fn raw(mut self, kinds: u32) -> RwPluginInfo {
         self.raw.kinds = kinds;
+        // Safe plugins are asked by `&mut`, so never for two slices at once, whatever they say of
+        // themselves.
         self.raw.caps &= !CAP_PARALLEL_SLICES;
         self.raw
     }
@@ -199,6 +201,8 @@ pub struct Route<'a> {
 impl Route<'_> {
     /// Appends a strip; what does not fit any more is dropped, and the route counts as not found.
     pub fn push(&mut self, strip: u32) {
+        // The length counts on behind the end of the buffer: that is how the caller sees that the route
+        // did not fit.
         if let Some(place) = self.buffer.get_mut(self.length) {
             *place = strip;
         }

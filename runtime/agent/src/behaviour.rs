@@ -226,6 +226,8 @@ impl Scene {
 
     /// The agent with an id.
     pub fn with_id(&self, id: u64) -> Option<&AgentFacts> {
+        // Hashed, since it is only looked into and never gone through: its order cannot reach any
+        // result.
         let by_id = self.by_id.get_or_init(|| {
             let agents = self.agents.iter().enumerate();
             agents.map(|(at, facts)| (facts.id, at as u32)).collect()
@@ -246,6 +248,7 @@ impl Scene {
             found.push(((at - place).length_squared(), number));
         });
         let id = |number: u32| self.agents[number as usize].id;
+        // Nearest first, and of equals the smaller id: not as the grid has its cells.
         found.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| id(a.1).cmp(&id(b.1))));
         let agent = |(_, number): (f64, u32)| &self.agents[number as usize];
         found.into_iter().map(agent).collect()

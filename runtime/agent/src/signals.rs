@@ -173,6 +173,8 @@ impl SignalView<'_> {
     /// The next stage after this one that somebody waits for.
     pub fn next_called(&self) -> Option<u32> {
         let count = self.times.len() as u32;
+        // In the order of the programme, from the one after this to the one before it: nobody is passed
+        // over for ever.
         let mut following = (1..count).map(|i| (self.stage + i) % count);
         following.find(|stage| self.calls & (1 << stage) != 0)
     }

@@ -96,6 +96,8 @@ impl Law {
     /// How far outside of the arc that its heading belongs to the car is, m. Inside, it cannot turn in.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
+        // How far across an arc moves that ends along the line: radius (1 - cos h). Beyond a quarter
+        // turn it gets no larger.
         let arc = self.radius * (1.0 - cos(heading.abs().min(FRAC_PI_2)));
         // Turned the wrong way it has to turn back first.
         let is_turned_in = heading * side >= -0.1;
@@ -112,6 +114,8 @@ impl Law {
         if input.stop_distance <= THERE {
             return false;
         }
+        // Three limits, -tolerance <= margin - tolerance < margin: who rolls keeps its direction longer
+        // than who stands. With one limit it would rock to and fro on the spot.
         let room = self.room(input);
         if input.speed > STANDING {
             room < self.margin
@@ -125,6 +129,8 @@ impl Law {
     fn command(&self, input: &ControllerInput) -> ControllerOutput {
         let (wanted, curvature) = if self.is_forwards(input) {
             // Straight on: along the road, or out of the bay.
+            // Whichever it is nearer to: 0 points out of the bay, a quarter turn to either side along
+            // the road.
             let straight = if input.heading_error.abs() < FRAC_PI_4 {
                 0.0
             } else {
@@ -134,6 +140,7 @@ impl Law {
             (self.speed, turn)
         } else {
             let left = input.stop_distance.max(0.0);
+            // The speed from which it stops within what is left: v^2 = 2 b x.
             let speed = -self.speed.min((2.0 * self.braking * left).sqrt());
             (speed, self.back(input))
         };
@@ -150,6 +157,8 @@ impl Law {
         let arc = acos(1.0 - (offset / self.radius).min(1.0));
         let heading = side * arc.min(NEAR_GAIN * offset);
         let on_arc = offset > NEAR && offset < self.radius;
+        // Backwards the heading changes by minus the curvature: along the arc the wanted heading falls
+        // by 1 / radius on each metre, and this curvature follows it.
         let bend = if on_arc { side / self.radius } else { 0.0 };
         bend + self.heading_gain * (input.heading_error - heading)
     }

@@ -266,6 +266,8 @@ impl Settings {
         let knots = |first: usize| [0, 1, 2].map(|knot| parameters.at(PLAIN + first + knot));
         let [distance, speed, angle, time, threat] = [0, 3, 6, 9, 12].map(knots).map(in_order);
         let mut tables = with_rules_of(parameters, FIRST_RULE, MECHANIC);
+        // Columns and rows of each table, in the order of `MECHANIC`: several tables share a variable,
+        // so its knots are parameters once.
         let inputs = [
             (speed, distance),
             (speed, angle),
@@ -354,7 +356,8 @@ impl Settings {
             .min(halting_speed(input, self.full.brake, self.reaction));
         let most = (allowed - input.speed) / self.speed_time;
         ControllerOutput {
-            // Who stands stays, and does not brake himself backwards.
+            // Above the allowed speed `most` may ask for any braking: there is no more than the whole
+            // brake.
             acceleration: wanted.min(most).max(-self.full.brake),
             steering: shares.steer * self.full.lock,
         }

@@ -65,6 +65,8 @@ impl Model {
     fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
         let closing =
             speed * (speed - leader_speed) / (2.0 * (self.acceleration * self.braking).sqrt());
+        // Held at 0: a leader that drives away fast would make the wanted gap smaller than that at
+        // rest.
         let wanted = standstill_gap + (speed * self.headway + closing).max(0.0);
         // Bodies may touch, and a stop line may be passed by a little: a gap of 0 or less would turn
         // infinite or push forwards.
@@ -85,8 +87,8 @@ impl Model {
         let obstacle = self.interaction(input.speed, in_the_way(input), self.standstill_gap, 0.0);
         // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
         let slowing = (1.0 - free).max(-self.braking / self.acceleration);
-        // The strongest of the three counts, not their sum. Limited to 20 times the acceleration, since the term grows without
-        // bound in small gaps; vehicles have limits of their own.
+        // The strongest of the three counts, not their sum. Limited to 20 times the acceleration, since
+        // the term grows without bound in small gaps; vehicles have limits of their own.
         self.acceleration * (slowing - leader.max(stop).max(obstacle)).max(-20.0)
     }
 }
@@ -110,6 +112,8 @@ fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
 /// Distance to an obstacle straight ahead, m; far if it is to the side, because the model can brake for
 /// it but not steer around it.
 fn in_the_way(input: &ControllerInput) -> f64 {
+    // The angle is held at 1.5 rad: towards pi the sine falls again, and what stands behind would count
+    // as straight ahead.
     let lateral = input.obstacle_distance
         * roadwright_geometry::math::sin(input.obstacle_angle.abs().min(1.5));
     if lateral < CLEARANCE {

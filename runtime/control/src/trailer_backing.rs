@@ -133,6 +133,8 @@ impl Law {
     }
 
     fn is_forwards(&self, input: &ControllerInput) -> bool {
+        // Rolling forwards it asks for the end of a shunt and otherwise for the begin of one. With one
+        // question for both it would turn round at the first step of a shunt.
         let hitch = input.path_curvature.abs();
         if input.speed > STANDING {
             let is_straight = input.lane_offset.abs() <= STRAIGHT.0
@@ -163,6 +165,7 @@ impl Law {
 
     /// Curvature of the car's way out, 1/m: towards the line, so that the trailer follows.
     fn out(&self, input: &ControllerInput) -> f64 {
+        // Of the car: that of the trailer plus the hitch angle.
         let heading = input.heading_error + input.path_curvature;
         let wanted = -(self.line_gain * input.lane_offset).clamp(-0.4, 0.4);
         FORWARD_GAIN * (wanted - heading)
@@ -170,6 +173,10 @@ impl Law {
 
     /// Curvature of the car's way backwards, 1/m.
     fn back(&self, input: &ControllerInput) -> f64 {
+        // For each metre backwards, d y = -sin h, d h = -sin(hitch) / drawbar and d hitch = sin(hitch)
+        // / drawbar - c, where c is the curvature of the car. Each law wants the next value that makes
+        // its own one decay: h = line_gain y, hitch = drawbar heading_gain (h - heading), and c as
+        // returned.
         let heading = (self.line_gain * input.lane_offset).clamp(-STEEPEST, STEEPEST);
         let turn = self.drawbar * self.heading_gain * (input.heading_error - heading);
         let hitch = turn.clamp(-self.sharpest, self.sharpest);

@@ -171,6 +171,9 @@ impl ArcLengthSpline {
 fn solve_moments(points: &[DVec2], h: f64, clamp: Option<(DVec2, DVec2)>) -> Vec<DVec2> {
     let n = points.len();
     let chord = |i: usize| (points[i + 1] - points[i]) / h;
+    // Continuity of the slope at an inner point links three second derivatives:
+    //   M[i-1] + 4 M[i] + M[i+1] = 6 / h (chord[i] - chord[i-1])
+    // Clamped ends have 2 M[0] + M[1] = 6 / h (chord[0] - tangent), natural ones M[0] = 0.
     let (mut diagonal, mut right) = (vec![4.0; n], vec![DVec2::ZERO; n]);
     for (i, value) in right.iter_mut().enumerate().take(n - 1).skip(1) {
         *value = 6.0 / h * (chord(i) - chord(i - 1));

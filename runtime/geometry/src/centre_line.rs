@@ -51,6 +51,8 @@ impl Chord {
     /// if the line has to be asked.
     #[inline]
     pub fn project(&self, point: DVec2, guess: f64) -> Option<(f64, f64)> {
+        // A chord that was never set has a spacing of 0: `along` is then no number, is not in the
+        // range, and the line is asked.
         let is_here = guess >= 0.0 && (guess / self.spacing) as u32 == self.index;
         let along = (point - self.start).dot(self.chord) / (self.spacing * self.spacing);
         if !is_here || !(0.0..=1.0).contains(&along) {
@@ -161,6 +163,7 @@ fn wanted_spacing(points: &[DVec2], length: f64) -> f64 {
         turn / (0.5 * (before.length() + after.length())).max(SPACING)
     });
     let sharpest = bends.fold(0.0, f64::max);
+    // A chord c of a bend of radius r is c^2 / (8 r) off it in the middle.
     (8.0 * SAGITTA / sharpest.max(1e-9))
         .sqrt()
         .clamp(SPACING, WIDEST)
@@ -196,6 +199,7 @@ impl<'a> CentreLine<'a> {
     pub fn heading(&self, s: f64) -> f64 {
         let (index, u) = self.place(s);
         let (a, b) = (self.headings[index], self.headings[index + 1]);
+        // The short way from one heading to the next: across the west they jump from pi to -pi.
         wrap_angle(a + u * wrap_angle(b - a))
     }
 
@@ -247,7 +251,8 @@ impl<'a> CentreLine<'a> {
             let start = self.points[index];
             let chord = self.points[index + 1] - start;
             let along = (point - start).dot(chord) / (self.spacing * self.spacing);
-            // Beyond an inner end of the chord the foot is on another one. A reversal means the point is beside a bend: the joint is its foot.
+            // Beyond an inner end of the chord the foot is on another one. A reversal means that the
+            // point is beside a bend: the joint is its foot.
             if along > 1.0 && index + 2 < self.points.len() && last_move >= 0 {
                 index += 1;
                 last_move = 1;

@@ -32,6 +32,8 @@ const SIX_POINT_TURN: f64 = 0.2;
 /// inflections need no special case (a Fresnel form loses digits close to an arc).
 pub fn displacement(heading: f64, curvature: f64, sharpness: f64, length: f64) -> DVec2 {
     let end_curvature = curvature + sharpness * length;
+    // Curvature is linear, so the mean of its sizes at the ends is the most that the curve turns, also
+    // where it changes its sign.
     let turn = 0.5 * (curvature.abs() + end_curvature.abs()) * length.abs();
     let quadrature = |rule: &[(f64, f64)], panels: usize| {
         let half = 0.5 * length / panels as f64;
@@ -91,9 +93,13 @@ pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
     let phi0 = wrap_angle(start.heading - direction);
     let phi1 = wrap_angle(end.heading - direction);
     let turn = phi1 - phi0;
+    // In the unit chord the heading is phi0 + (turn - A) u + A u^2, which ends at phi1 whatever the
+    // shape A is; what is left to solve is that the lateral offset at u = 1 vanishes. For small angles
+    // that offset is the mean of the heading, phi0 + turn / 2 - A / 6, so A = 3 (phi0 + phi1).
     let guess = 3.0 * (phi0 + phi1);
     newton_shape(phi0, turn, guess)
         .and_then(|shape| scaled(phi0, turn, shape, distance))
+        // Newton's method may have found a root that winds: a scan looks for a shorter one.
         .filter(|join| join.length < 10.0 * distance)
         .or_else(|| scan_shapes(phi0, turn, distance))
 }
@@ -101,6 +107,8 @@ pub fn join_poses(start: Pose, end: Pose) -> Option<Clothoid> {
 /// The unit clothoid of a shape scaled to a chord; `None` if it leads backwards or winds for more
 /// than 100 chords.
 fn scaled(phi0: f64, turn: f64, shape: f64, distance: f64) -> Option<Clothoid> {
+    // The unit clothoid ends at (ahead, 0). Scaled by length = distance / ahead, curvatures shrink by
+    // the length and their change by its square.
     let ahead = displacement(phi0, turn - shape, 2.0 * shape, 1.0).x;
     let length = distance / ahead;
     (length > 0.0 && length < 100.0 * distance).then(|| Clothoid {
@@ -141,6 +149,8 @@ fn scan_shapes(phi0: f64, turn: f64, distance: f64) -> Option<Clothoid> {
     const REACH: i32 = 120;
     const STEP: f64 = 0.25;
     let mut best: Option<Clothoid> = None;
+    // The same heading is reached by turning the other way round: 200 degrees to the left as 160 to the
+    // right.
     for turn in [turn, turn - std::f64::consts::TAU.copysign(turn)] {
         let lateral = |shape: f64| displacement(phi0, turn - shape, 2.0 * shape, 1.0).y;
         for low in (-REACH..REACH).map(|i| f64::from(i) * STEP) {
@@ -171,10 +181,13 @@ fn bisect(mut low: f64, mut high: f64, value: impl Fn(f64) -> f64) -> f64 {
 
 /// Derivative of the lateral end offset with respect to the shape parameter.
 fn lateral_slope(phi0: f64, curvature: f64, shape: f64) -> f64 {
+    // One panel, also for turns that the offset itself needs several for: the slope only aims a step,
+    // and where the steps end is decided by the offset.
     let mut sum = 0.0;
     for (node, weight) in GAUSS10 {
         for u in [0.5 - 0.5 * node, 0.5 + 0.5 * node] {
             let angle = phi0 + u * (curvature + shape * u);
+            // The angle is phi0 + (turn - A) u + A u^2: by A it changes by u^2 - u.
             sum += 0.5 * weight * (u * u - u) * crate::math::cos(angle);
         }
     }

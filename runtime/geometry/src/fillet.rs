@@ -94,6 +94,8 @@ impl Corner {
                 tangent: 0.0,
             };
         }
+        // The arc misses the corner by radius (1 / cos(turn / 2) - 1), and takes radius tan(turn / 2)
+        // of each leg.
         let by_miss = options.miss / (1.0 / cos(half) - 1.0).max(1e-12);
         // A little less than half: two arcs that use all they may leave something of the leg between
         // them.

@@ -38,6 +38,7 @@ impl GridIndex {
         let size = high - low;
         // Cells cost time too: no more of them than a few for each point.
         let most = (4.0 * positions.len() as f64 + 1024.0).min(MAX_CELLS);
+        // The side of which about so many cover the box.
         let smallest = (size.x.max(1.0) * size.y.max(1.0) / most).sqrt();
         self.cell = cell.max(smallest).max(1e-3);
         self.origin = low;

@@ -203,6 +203,8 @@ impl HeightField {
         let height = (a * (1.0 - u) + b * u) * (1.0 - v) + (c * (1.0 - u) + d * u) * v;
         let slope_x = ((b - a) * (1.0 - v) + (d - c) * v) / self.spacing;
         let slope_y = ((c - a) * (1.0 - u) + (d - b) * u) / self.spacing;
+        // Beyond the border the height does not change across it. Along it, it rises and falls with the
+        // border.
         let inside = |at: f64, low: f64, high: f64| at >= low && at <= high;
         let (low, high) = (self.origin, self.far_corner());
         let slope_x = if inside(point.x, low.x, high.x) {

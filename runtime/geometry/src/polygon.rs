@@ -30,6 +30,7 @@ pub fn centroid(points: &[DVec2]) -> DVec2 {
         return DVec2::ZERO;
     };
     let area = signed_area(points);
+    // A line or a point has no area to weigh by.
     if area.abs() < 1e-9 {
         return points.iter().sum::<DVec2>() / points.len() as f64;
     }
@@ -180,6 +181,7 @@ pub fn tidy_ring(points: &[DVec2]) -> Vec<DVec2> {
 /// Edges as pairs of points, the closing one included.
 pub fn edges(points: &[DVec2]) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
     let last = points.last().copied();
+    // The closing edge comes first, so that one walk without an index does.
     last.into_iter()
         .chain(points.iter().copied())
         .zip(points.iter().copied())

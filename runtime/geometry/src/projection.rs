@@ -136,6 +136,8 @@ impl Projector {
         let reach = nearest.sqrt() + 0.25 * KNOT_TURN * self.spacing;
         for index in intervals {
             let (distance, s) = self.chord_foot(point, index);
+            // The chord's foot is almost that of the best one so far: it would lead to the same
+            // minimum.
             let same_foot = (s - best.s).abs() < 0.25 * self.spacing;
             if distance > reach * reach || same_foot || !self.has_minimum(point, index) {
                 continue;
@@ -174,6 +176,7 @@ impl Projector {
     /// Newton's method for the foot on the guiding curve, kept inside a shrinking bracket.
     fn guided_newton(&self, point: DVec2, guess: f64) -> f64 {
         let length = self.line.length();
+        // Not `clamp`: a guess that is no number has to become 0 too.
         let mut s = if guess > 0.0 { guess.min(length) } else { 0.0 };
         for _ in 0..12 {
             let (position, tangent, bend) = self.hermite(s);
@@ -181,6 +184,8 @@ impl Projector {
             // Derivative of half the squared distance, and its slope.
             let slope = -offset.dot(tangent);
             let growth = tangent.length_squared() - offset.dot(bend);
+            // On a curve of unit speed the growth is 1 - curvature * t: 1 on the line, 0 at the centre
+            // of curvature, where Newton's step is without bounds.
             let step = if growth > 0.2 {
                 -slope / growth
             } else {
@@ -191,6 +196,7 @@ impl Projector {
             let next = (s + step).clamp(0.0, length);
             let moved = (next - s).abs();
             s = next;
+            // A millimetre is near enough: the steps on the exact line square what is missing.
             if moved < 1e-3 {
                 break;
             }
@@ -284,6 +290,8 @@ impl CellIndex {
                 entries.push((cell, interval as u32, (centre - middle).length() - half));
             });
         }
+        // No two entries have the same key, so the order is one and the same. Within a cell the
+        // intervals run along the line, as the search for the closest one takes them.
         entries.sort_unstable_by_key(|entry| (entry.0, entry.1));
         let mut start = 0;
         while start < entries.len() {
@@ -299,6 +307,7 @@ impl CellIndex {
             self.offsets[cell as usize + 1] = self.intervals.len() as u32;
             start += count;
         }
+        // Cells without an entry were passed over: they get the end of the cell before, an empty list.
         for i in 1..self.offsets.len() {
             self.offsets[i] = self.offsets[i].max(self.offsets[i - 1]);
         }
@@ -321,6 +330,7 @@ impl CellIndex {
     #[inline]
     fn candidates(&self, point: DVec2) -> Option<&[u32]> {
         let local = (point - self.origin) / self.cell;
+        // Written so that a coordinate which is no number is outside as well.
         if !(local.x >= 0.0 && local.y >= 0.0) {
             return None;
         }

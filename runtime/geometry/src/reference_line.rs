@@ -81,6 +81,7 @@ impl From<ReferenceLine> for Record {
 
 impl PartialEq for ReferenceLine {
     fn eq(&self, other: &Self) -> bool {
+        // Elements and length follow from these.
         self.start == other.start && self.segments == other.segments
     }
 }
@@ -126,6 +127,7 @@ impl ReferenceLine {
             let element = Element::new(segment, s, pose);
             s += element.length;
             pose = element.pose(element.length);
+            // Or headings would grow over many bends, and lose digits.
             pose.heading = wrap_angle(pose.heading);
             elements.push(element);
         }
@@ -241,6 +243,7 @@ impl ReferenceLine {
             };
             let count = (element.length / step).ceil().clamp(1.0, 1e6);
             distances.extend((1..=count as usize).map(|i| {
+                // The end to the last bit: it is where the next element says that it starts.
                 if i == count as usize {
                     element.s + element.length
                 } else {
@@ -271,6 +274,7 @@ impl ReferenceLine {
     /// The same curve from its end to its start.
     pub fn reversed(&self) -> Self {
         let segments = self.segments.iter().rev().map(Segment::reversed).collect();
+        // No check: the line that is turned round has passed it.
         Self::assembled(self.end().reversed(), segments)
     }
 
@@ -286,6 +290,8 @@ impl ReferenceLine {
             .filter_map(|element| {
                 let low = (from - element.s).max(0.0);
                 let high = (to - element.s).min(element.length);
+                // A cut at a joint may miss it by rounding: what it leaves of the neighbour is no
+                // segment.
                 (high - low >= MIN_SEGMENT).then(|| element.slice(low, high))
             })
             .collect();
@@ -313,6 +319,7 @@ impl ReferenceLine {
     fn element_at(&self, s: f64) -> (&Element, f64) {
         // A NaN is held at the start rather than spread.
         let s = if s > 0.0 { s.min(self.length) } else { 0.0 };
+        // The first element starts at 0, so at least one starts at or before `s`.
         let index = self.elements.partition_point(|element| element.s <= s) - 1;
         let element = &self.elements[index];
         (element, (s - element.s).min(element.length))

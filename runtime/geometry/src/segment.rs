@@ -301,6 +301,8 @@ fn clothoid_offset(heading: f64, curvature: f64, sharpness: f64, u: f64) -> glam
 /// The part of a cubic between two parameters, in the local frame of its own start. With
 /// `to < from` it runs backwards.
 fn sub_cubic(cubic: &Cubic, from: f64, to: f64) -> Cubic {
+    // With v from 0 to 1 over the part, p = from + v span: derivatives grow by the span, which is
+    // negative for a part that runs backwards, so its directions turn round by themselves.
     let span = to - from;
     let velocity = cubic.velocity(from) * span;
     let speed = velocity.length();

@@ -51,6 +51,8 @@ pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
             route[k + 1..=later.at].copy_from_slice(&later.lanelets[..count]);
             k = later.at;
         }
+        // The change begins at the start of its road at the earliest: what is left of the way then is
+        // the length of the lane that is changed to.
         let mut there = room.way(route, k + 1);
         while there < room.ahead
             && let Some(earlier) = room.earlier(route, k, to_left)
@@ -78,6 +80,7 @@ impl Room<'_> {
 
     /// The part of a lanelet of a route that is driven, m, and where changes can be made.
     fn way(&self, route: &[LaneletId], at: usize) -> f64 {
+        // The first lanelet is driven from where the agent is, the last one up to the goal.
         match at {
             0 => self.first,
             _ if at + 1 == route.len() => self.goal,
@@ -134,6 +137,8 @@ impl Room<'_> {
         let is_next = |at: usize, own: LaneletId| {
             let (_, after) = self.changes_around(route, at);
             let has_room = self.way(route, at) >= room_for(after + 1);
+            // The route changes back onto this very lane there: the change would lead over and back on
+            // one road, and the route would hold one lanelet twice.
             let returns = route.get(at + 1) == Some(&own);
             let is_slower = self.delay(own) > self.delay(route[at]);
             beside(own) == route[at] && self.admits(own) && has_room && !returns && !is_slower

@@ -89,6 +89,7 @@ impl GapRule {
         } else {
             1.0
         };
+        // Who drives away asks for no more than the plain gap, and for no less.
         let needed = |closing: f64| share * (self.gap + self.gap_time * closing.max(0.0));
         input.target_gap_ahead >= needed(input.speed - input.target_speed_ahead)
             && input.target_gap_behind >= needed(input.target_speed_behind - input.speed)

@@ -79,6 +79,8 @@ impl Shared {
         let fits = |costs: &Arc<Costs>| costs.is_of(graph, weights);
         let costs = match kept.iter().position(fits) {
             Some(known) => kept.remove(known),
+            // Under the lock: worlds that ask for the same graph at the same time wait for one
+            // computation and do not each make their own.
             None => Arc::new(Costs::new(graph, weights)),
         };
         // The one that has not been asked about for longest goes: each question moves its own to the end.
@@ -140,6 +142,7 @@ impl Planner for RoutePlanner {
                 graph: view.graph,
                 class: VehicleClass::from_number(input.bus),
                 ahead: change_distance,
+                // No room, so that no change is moved back onto the lane that it starts on.
                 first: if input.may_change_first == 0 {
                     0.0
                 } else {
@@ -252,6 +255,8 @@ impl<'a> Search<'a> {
             bounds: self.costs.bounds_to(input.goal_strip),
             class: VehicleClass::from_number(input.bus),
         };
+        // Lanes side by side differ in length in a bend: what they have in common is the share of the
+        // way.
         let share = input.s / self.graph.lanelet(input.strip).length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
@@ -269,6 +274,8 @@ impl<'a> Search<'a> {
             // From the middle of a lanelet only the rest of it is to be driven; turning and delay count
             // in full.
             let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
+            // A lane beside the start stands for its node on the way out, whatever ground it lies on: a
+            // trip that begins on private ground leaves it.
             for &next in graph.successors(lane) {
                 let parent = FROM_BESIDE | place as u32;
                 self.reach((lane, next), parent, through, &target);
@@ -365,6 +372,8 @@ impl<'a> Search<'a> {
         }
         let lanelet = self.graph.lanelet(id);
         let mut changed = cost + self.costs.change(id);
+        // Only the parent of the cheapest way is known. That one may have come by a change where a
+        // dearer one came straight on and would be spared this; such ways are not looked for.
         if lanelet.length() < room_for(2) && self.was_changed_to(node) {
             changed += CRAMPED;
         }
@@ -426,6 +435,8 @@ impl<'a> Search<'a> {
         };
         // Infinite: no route leads from here to the goal. The mark stays, so that it is not looked at again.
         if left.is_finite() {
+            // Held at 0, since rounding may leave a little less: the bits of a negative number would
+            // sort behind all others.
             let estimate = (cost + left).max(0.0).to_bits();
             self.scratch.open.push(Reverse((estimate, node)));
         }

@@ -386,11 +386,13 @@ fn segments(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f
 /// the way that is left, and the further they get the better.
 fn forest_score(parameters: &ParameterSet, input: &FitnessInput, conduct: &Conduct) -> f64 {
     let limit = parameters.value("time_limit");
+    // A drive that has lasted no time has measured no distance yet: its 0 is no goal.
     let is_there = conduct.has_arrived
         || input.time > 0.0 && conduct.goal_distance < parameters.value("goal_radius");
     if is_there && input.time < limit {
         input.time
     } else {
+        // Behind all who got there, whose times are below the limit.
         limit + conduct.goal_distance
     }
 }

@@ -79,6 +79,7 @@ impl Hand {
         } else {
             -DRAG
         };
+        // The angle at which the lateral acceleration, v² tan(angle) / wheelbase, is SIDEWAYS.
         let lock = atan(limits.wheelbase * SIDEWAYS / (speed * speed).max(0.1));
         let wheels = steering * lock.min(limits.max_steering);
         Command {

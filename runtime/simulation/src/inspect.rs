@@ -97,6 +97,7 @@ pub(crate) fn inspect(
             (front.position, point)
         }),
         goals: goals_ahead(view, agent),
+        // Filled in by the world, which knows what junctions have granted.
         waits: None,
         mechanics: view.bodies().mechanics(agent, view.types),
         by_hand: hands.controls(id),
@@ -128,6 +129,7 @@ fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
             Some(Goal::Lane { s, .. }) if is_last => *s,
             _ => line.length(),
         };
+        // Evenly, so that the last point is the end itself.
         let steps = ((to - from) / PATH_STEP).ceil().max(1.0);
         for step in 0..=steps as usize {
             points.push(line.position(from + (to - from) * step as f64 / steps));

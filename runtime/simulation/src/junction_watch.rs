@@ -130,6 +130,7 @@ impl JunctionWatch {
             let lost = before.filter(|(approach, _)| *approach == here);
             let lost = lost.map_or(0.0, |(_, lost)| lost);
             let more = period * (1.0 - speed / allowed).clamp(0.0, 1.0);
+            // What is lost along a lane adds up there, and counts when the vehicle has left it.
             seen.insert(id, (here, lost + more));
             if speed < STANDING {
                 let tally = self.tallies.entry(here).or_default();

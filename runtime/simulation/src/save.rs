@@ -185,6 +185,7 @@ impl SavedWorld {
         let missing = || SaveError::Damaged(format!("part \"{name}\" is missing"));
         let part = self.parts.get(name).ok_or_else(missing)?;
         let version = part.version;
+        // No part is read in an older form: numbers in it may mean something else.
         match version.cmp(&PART_VERSION) {
             Ordering::Less => Err(SaveError::Older {
                 part: name.into(),
@@ -390,6 +391,7 @@ impl World {
         self.demand.spawned = saved.get::<u64>("spawned")?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get("flows")?;
         self.demand.retired_flows = retired;
+        // By id and not by place: each flow goes on where that of its id was.
         for flow in &mut self.demand.flows {
             let before = flows.iter().find(|before| before.id == flow.progress().id);
             if let Some(before) = before

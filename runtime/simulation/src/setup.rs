@@ -34,6 +34,7 @@ impl Sources<'_> {
         let mut demand = Demand::default();
         let mut last = 0;
         for (id, agent) in self.scenario.agents() {
+            // In growing order: the last one is the largest.
             last = u64::from(id.0);
             match self.departure(*id, agent, agent.depart) {
                 Ok(departure) => demand.departures.push(departure),

@@ -219,6 +219,7 @@ impl Observer for Statistics {
         // second is no whole number of steps.
         let seconds = |steps: u64| (steps as f64 * world.dt() / PERIOD + 1e-9).floor();
         if seconds(world.steps()) > seconds(world.steps() - 1) {
+            // Contacts first: trips take those of their agents along.
             self.take_contacts(world);
             self.look(world);
             self.take_trips(world);

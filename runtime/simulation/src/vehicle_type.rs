@@ -44,6 +44,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
     fn from(described: &roadwright_scenario::VehicleType) -> Self {
         let size = glam::DVec2::new(described.length, described.width);
         let train = train(described);
+        // A train reaches farthest behind the rear axle when it is straight.
         let rear_overhang = described.rear_overhang.max(train.tail());
         let whole_length = if train.is_empty() {
             described.length
@@ -78,6 +79,8 @@ impl VehicleType {
     /// Whether it counts as a bus or lorry in junctions: it swings out in bends.
     #[inline]
     pub(crate) fn is_long(&self) -> bool {
+        // Conflicts of junctions are made for a car of this size: whoever is larger anywhere meets
+        // others elsewhere.
         self.tows || self.front > Body::CAR.front || self.width > Body::CAR.width
     }
 
@@ -126,6 +129,7 @@ pub(crate) struct VehicleTypes {
 
 impl VehicleTypes {
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
+        // All lists are in the order of names: the number of a type is its place in each of them.
         let described = scenario.vehicle_types();
         let types: Vec<VehicleType> = described.values().map(VehicleType::from).collect();
         let overhangs = types.iter().map(|kind| kind.rear_overhang);

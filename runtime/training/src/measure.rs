@@ -155,6 +155,7 @@ impl Run<'_> {
 
     /// Takes steps until all drives have ended, or nobody wants to see more.
     fn finish(&mut self, goes_on: &mut dyn FnMut(&World) -> bool) {
+        // Counted in steps: sums of times would miss their looks by rounding.
         let in_steps = |time: f64, dt: f64| ((time / dt).round() as u64).max(1);
         let dt = self.world().dt();
         let (look, glance) = (in_steps(LOOK, dt), in_steps(GLANCE, dt));
@@ -165,6 +166,8 @@ impl Run<'_> {
             if step.is_multiple_of(glance) {
                 self.glance();
             }
+            // The last step is always looked at, or a drive that is under way at the end would have no
+            // row.
             if !step.is_multiple_of(look) && step != last {
                 continue;
             }
@@ -204,6 +207,8 @@ impl Run<'_> {
             let row = drive.map(|drive| row_of(&drive, end));
             self.ended.extend(row.map(|row| (agent, row)));
         }
+        // Vehicles that drive on after the ends of their drives keep the world from being over, but
+        // there is nothing left to measure.
         let all_have_come = || self.world().counts().waiting == 0;
         let goes_on = self.course.ends.leaves_vehicles();
         is_last || self.world().is_over() || (goes_on && under_way == 0 && all_have_come())
@@ -219,6 +224,7 @@ impl Run<'_> {
             };
             // Whoever is on after the end of his drive has been noted then.
             let row = || row_of(&drive, end);
+            // Who was taken away before he moved has not driven: there is nothing to rate.
             if drive.distance > 0.0 {
                 self.ended.entry(drive.id).or_insert_with(row);
             }

@@ -133,6 +133,7 @@ impl SlidingModel {
         Some(Self {
             drag,
             resistance,
+            // The file has positive stiffnesses, the appendix negative ones.
             front_stiffness: -front_stiffness,
             rear_stiffness: -rear_stiffness,
             grip,
@@ -145,6 +146,8 @@ impl SlidingModel {
 
     /// The fastest rate with which slip comes to rest at a speed, 1/s.
     fn stiffness_rate(&self, speed: f64) -> f64 {
+        // With slip angles of v_y / v both axles bring a side speed to rest with stiffness · g / v, and
+        // a yaw rate with m L f / 2 I times that: the faster one counts.
         let stiffest = self.front_stiffness.abs().max(self.rear_stiffness.abs());
         let lever = self.mass * self.wheelbase() * self.front.max(self.rear) / (2.0 * self.inertia);
         stiffest * GRAVITY * lever.max(1.0) / speed.max(CRAWLING)
@@ -165,6 +168,7 @@ impl From<&VehicleType> for SlidingModel {
                 front: half,
                 rear: half,
                 mass: kind.mass,
+                // As if half of the mass stood over each axle.
                 inertia: kind.mass * half * half,
                 ..Self::APPENDIX
             }
@@ -245,7 +249,10 @@ impl SlidingState {
         wheels: f64,
         (dt, rate_hz): (f64, f64),
     ) -> (Self, f64) {
+        // The slower, the stiffer: the rate is that of the speed which braking with 1 g leaves at the
+        // end of the step.
         let rate = rate_hz.max(model.stiffness_rate(self.along().abs() - dt * GRAVITY) / STABLE);
+        // A hair less, or rounding could make four steps of 1/30 s at 90 Hz.
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
         let time = dt / count;
         let (mut state, mut wheels) = (*self, wheels);
@@ -254,6 +261,7 @@ impl SlidingState {
             let before = state.along();
             let pedals = wanted.pedals(model, before, time);
             let mut after = state.step(model, pedals, wheels, time);
+            // Both before and after: who only passes through a crawl keeps his slip.
             if before.abs() < CRAWLING && after.along().abs() < CRAWLING {
                 after = state.roll(model, (before, pedals), wheels, time);
             }
@@ -274,7 +282,9 @@ impl SlidingState {
         let pushed = before + FORCE * pedals.throttle / model.mass * time;
         let held = FORCE * pedals.brake / model.mass * time;
         let resisted = model.resistance / model.mass * time;
+        // Air is left out: so slow it takes nothing that counts.
         let left = (pushed.abs() * (1.0 - resisted).max(0.0) - held).max(0.0);
+        // Whoever is driven sets out, however slowly; only one that rolls out comes to rest.
         let driven = if pedals.throttle == 0.0 { -1.0 } else { 1.0 };
         let along = at_rest(left, driven).copysign(pushed);
         let yaw_rate = along * tan(wheels) / model.wheelbase();
@@ -288,6 +298,8 @@ impl SlidingState {
         }
         let heading = self.heading + yaw_rate * time;
         let (sin, cos) = sin_cos(heading);
+        // Without slip the rear axle moves along the body. The centre of gravity is ahead of it, and
+        // swings as the body turns.
         let across = model.rear * yaw_rate;
         let velocity = DVec2::new(cos * along - sin * across, sin * along + cos * across);
         Self {
@@ -311,10 +323,12 @@ impl Wanted {
             throttle: 0.0,
             brake: braking.min(speed.abs() / dt) * points,
         };
+        // It rolls the wrong way, and has to stand before it can drive.
         if along < 0.0 {
             return braked(self.limits.max_braking);
         }
         let resisted = (model.resistance * along + model.drag * along * along) / model.mass;
+        // The wish is what speed shall gain: what air and rolling take comes on top of it.
         let wish = wish + resisted;
         if wish < 0.0 {
             return if along == 0.0 {
@@ -327,6 +341,8 @@ impl Wanted {
                 braked(-wish)
             };
         }
+        // What is left to the top speed is gained within the step at most; what holds it there comes on
+        // top.
         let room = (self.limits.max_speed - along).max(0.0) / dt + resisted;
         let most = self.limits.max_acceleration + resisted;
         Pedals {

@@ -102,6 +102,8 @@ impl Train {
     /// The trailers of a vehicle file.
     pub fn of_file(file: &VehicleFile) -> Self {
         let (_, rear) = file.axles();
+        // The file gives the first coupling from the middle of the body, and each further one from the
+        // coupling before it; here the rear axle is where it begins.
         let mut coupling = file.coupling().unwrap_or(rear) - rear;
         let trailers = file.trailers.iter().map(|trailer| {
             let hitched = Hitched {
@@ -139,6 +141,7 @@ impl Train {
             coupling += trailer.coupling;
             trailer.length - trailer.front - coupling
         });
+        // Not simply the last one: a long trailer may reach beyond a short one behind it.
         ends.fold(f64::NEG_INFINITY, f64::max)
     }
 
@@ -161,6 +164,7 @@ impl Train {
         let mut ahead = pose;
         for (trailer, state) in self.trailers.iter().zip(states) {
             let coupling = ahead.point(trailer.coupling, 0.0);
+            // Front to back: each follows where the one before has come in this very step.
             state.follow(coupling, trailer.to_axle);
             let angle = wrap_angle(state.heading - ahead.heading);
             if angle.abs() > trailer.lock {
@@ -223,7 +227,11 @@ impl TrailerState {
             return;
         }
         let course = atan2(way.y, way.x);
+        // In reverse the course points back, and the difference to it is beyond a right angle. It
+        // shrinks all the same, which turns the trailer about: that is the jackknife.
         let (sin, cos) = sin_cos(0.5 * wrap_angle(self.heading - course));
+        // By sine and cosine: the tangent of half the angle has no value for a trailer that stands
+        // exactly against its course, and there the other two leave it as it is.
         let left = exp(-length / to_axle);
         self.heading = wrap_angle(course + 2.0 * atan2(sin * left, cos));
         self.coupling = coupling;

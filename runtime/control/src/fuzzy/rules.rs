@@ -92,6 +92,7 @@ const WORDS: [(&str, &str); RULE_COUNT] = {
 const fn rule(number: usize) -> ParameterInfo {
     let (key, doc) = WORDS[number];
     let place = RulePlace::of(number);
+    // Of the four tables the first and the third steer.
     let words: &'static [&'static str] = match place.table {
         0 | 2 => &TURN_WORDS,
         _ => &SPEED_WORDS,
@@ -126,6 +127,7 @@ pub(crate) const fn joined<const FIRST: usize, const COUNT: usize, const ALL: us
     assert!(FIRST + COUNT == ALL);
     let mut all = [rules[0]; ALL];
     let mut index = 0;
+    // By hand: constants know no `for`.
     while index < ALL {
         all[index] = if index < FIRST {
             first[index]

@@ -21,6 +21,7 @@ pub(super) fn chain(samples: &[DVec2], tolerance: f64) -> Result<ReferenceLine, 
             step *= 2;
             good = from + step;
         }
+        // The doubling may step past the end of the stroke: its last sample is asked for by itself.
         if holds(samples, start, from, last, tolerance) {
             good = last;
         }

@@ -74,6 +74,8 @@ impl Model {
         // curvatures turns as much as if each of them held for one half of it.
         for i in 0..model.spirals.len() {
             let shorter = model.spans[i].0.min(model.spans[i + 1].0);
+            // A span gives half of a spiral at each of its ends, so at most 0.4 of its length in all:
+            // more than half of it stays a line or an arc.
             model.spirals[i] = (0.4 * shorter).clamp(MIN_SPIRAL, 60.0);
         }
         for i in 0..model.spans.len() {
@@ -163,6 +165,7 @@ impl Model {
 fn start_heading(samples: &[DVec2], span: &Span) -> f64 {
     let far = samples[span.to] - samples[span.from];
     let length = polyline::length(&samples[span.from..=span.to]);
+    // The chord of an arc points half of its turn away from where the arc begins.
     heading_of(far) - 0.5 * length * span.curvature
 }
 
@@ -283,6 +286,8 @@ fn gauss_newton(
         for j in 0..n {
             matrix[i][j] = dot(&columns[i], &columns[j]);
         }
+        // A parameter that no residual depends on has an empty row, and a multiple of nothing stays
+        // nothing: the small term keeps the matrix from being singular.
         matrix[i][i] = matrix[i][i] * (1.0 + damping) + 1e-9;
         // Lengths are held a little: along a straight they are free.
         if (3..3 + model.spans.len() + model.spirals.len()).contains(&i) {
@@ -305,6 +310,8 @@ fn derivative(
 ) -> Option<Vec<f64>> {
     let probe = model.probe(index);
     let mut other = model.clone();
+    // Without the bound on curvature: at the bound the probe would be held, move nothing, and the
+    // derivative would be 0.
     other.shift(index, probe, f64::INFINITY);
     let moved = other.line()?;
     let mut column: Vec<f64> = chosen

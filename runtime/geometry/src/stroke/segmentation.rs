@@ -109,7 +109,8 @@ fn line_of(s: &Sums) -> (Primitive, f64) {
     let root = (half_gap * half_gap + xy * xy).sqrt();
     let largest = 0.5 * (xx + yy) + root;
     // The covariance of the samples has its larger eigenvalue along the line and its smaller one, the
-    // mean squared distance, across it. Eigenvector of the larger eigenvalue, from the row that is better conditioned.
+    // mean squared distance, across it. The eigenvector of the larger one comes from the row that is
+    // better conditioned.
     let direction = if half_gap >= 0.0 {
         DVec2::new(half_gap + root, xy)
     } else {
@@ -138,6 +139,8 @@ fn circle_of(s: &Sums) -> Option<(Primitive, f64)> {
     // are those of a plane fitted to z = |p|^2.
     let rhs = 0.5 * (s.pz / s.n - mean * mean_z);
     let det = xx * yy - xy * xy;
+    // The determinant is the product of the eigenvalues of the covariance, xx + yy their sum. Their
+    // ratio has no unit: it says how flat the samples lie, however far they reach.
     if det < 1e-9 * (xx + yy) * (xx + yy) {
         return None;
     }
@@ -206,9 +209,13 @@ pub(super) fn spans(samples: &[DVec2], options: &StrokeOptions, penalty: f64) ->
         };
         samples.len()
     ];
+    // Two samples are a line without any residual, so every sample is reached and no cost stays
+    // infinite. Neighbouring spans share the sample at their joint.
     for to in 1..samples.len() {
         best[to].cost = f64::INFINITY;
         let mut rejected = 0;
+        // From the shortest range to longer ones: of chains of equal cost the first one stays, since
+        // only a lower cost replaces it.
         for from in (to.saturating_sub(MAX_LOOK_BACK)..to).rev() {
             let fits = column(&local, &sums, from, to, options, penalty, &mut best);
             rejected = if fits { 0 } else { rejected + 1 };
@@ -248,6 +255,7 @@ fn merged(chain: Vec<Span>, local: &[DVec2], sums: &[Sums], options: &StrokeOpti
             let Some(joint) = joint(before, &span, local, sums, options) else {
                 break;
             };
+            // The joint may fit the span before it as well: it is tried again.
             merged.pop();
             span = joint;
         }
@@ -264,6 +272,7 @@ fn joint(
     options: &StrokeOptions,
 ) -> Option<Span> {
     // Only like and like: a line and an arc, or a left and a right bend, are two things.
+    // sums[i] is that of the first i samples: both ends of the range are in it.
     let range = sums[b.to + 1].minus(&sums[a.from]);
     let points = &local[a.from..=b.to];
     let (primitive, curvature) = if a.curvature == 0.0 && b.curvature == 0.0 {

@@ -95,6 +95,8 @@ impl Accounts {
                 .or_default();
             account.watch(agent, scene);
         }
+        // Each agent that drives has got an account in the loop, so more accounts than agents mean that
+        // somebody has left.
         if self.of.len() > agents.count() {
             self.of.retain(|&id, _| agents.find(id).is_some());
         }

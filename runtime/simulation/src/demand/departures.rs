@@ -33,6 +33,7 @@ impl Departures {
 
     /// Puts all in order: by time, then by id. Queues are dissolved: those in them come again.
     pub(crate) fn sort(&mut self) {
+        // Queues go by lanelets, and an edit may have changed those of the agents in them.
         let waiting = std::mem::take(&mut self.queues).into_values().flatten();
         self.coming.extend(waiting);
         self.coming.append(&mut self.off_lanes);

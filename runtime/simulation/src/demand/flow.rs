@@ -114,6 +114,8 @@ impl RunningFlow {
 
     /// Lets the first agent come after `time` at the earliest.
     pub(crate) fn start_after(&mut self, time: f64) {
+        // A Poisson process has no memory: from any moment on the time to the next agent is a gap like
+        // any other.
         if self.progress.next_time < time {
             self.progress.next_time = time + self.progress.gap();
         }
@@ -157,6 +159,7 @@ impl FlowProgress {
         if rate <= 0.0 {
             return f64::INFINITY;
         }
+        // A unit number is below 1, so the logarithm is finite.
         -ln(1.0 - self.stream.next_unit()) / rate
     }
 }

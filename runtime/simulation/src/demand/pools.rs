@@ -50,8 +50,11 @@ impl Pool {
     /// A lane, and how far along the drawn number lies on it, 0 to 1.
     pub(super) fn draw(&self, stream: &mut Stream) -> Option<(LaneletId, f64)> {
         let total = *self.sums.last()?;
+        // One number draws both: the lane whose part of the sum it falls into, and by the rest the
+        // place along it.
         let at = stream.next_in(0.0, total);
         let index = self.sums.partition_point(|&sum| sum <= at);
+        // Rounding may draw the total itself, which is beyond the last lane.
         let index = index.min(self.lanes.len() - 1);
         let (lane, weight) = self.lanes[index];
         let before = self.sums[index] - weight;
@@ -92,10 +95,12 @@ impl Pools {
             };
             let class = scenario.network().road(road).map(|road| road.class);
             let weight = weight(class.unwrap_or_default());
+            // Equal to the bit: the span of a road is made of these very numbers.
             let is_edge = |at: f64| {
                 at == low && edges.contains_key(&(road, RoadEnd::Start))
                     || at == high && edges.contains_key(&(road, RoadEnd::End))
             };
+            // In the direction of driving: of lanes against the road `from` is the larger one.
             let (from, to) = lanelet.road_span;
             if is_edge(from) {
                 entries.push((id, weight));
@@ -189,6 +194,8 @@ fn edges(scenario: &Scenario) -> BTreeMap<(RoadId, RoadEnd), NodeId> {
         } else {
             road.length()
         };
+        // A one-way street that begins or ends at nothing leads off the map wherever it lies: nobody
+        // could come or go another way.
         let is_one_way = [true, false]
             .map(|way| road.lanes_driven(s, way, side))
             .contains(&0);

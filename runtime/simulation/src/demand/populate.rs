@@ -174,6 +174,8 @@ impl Draw<'_> {
             }
             spot = spot_inside(self.graph, self.inside.draw(&mut self.stream)?);
         }
+        // Inside there is no room left. From here on starts are taken as they are drawn, and who has
+        // none waits.
         self.is_full = true;
         Some((spot, kind, true))
     }
@@ -235,6 +237,7 @@ fn far_spot(
             continue;
         }
         best = Some((distance, spot));
+        // Far enough is enough. Where nothing is, the farthest of all tries is taken.
         if distance >= MIN_TRIP {
             break;
         }
@@ -244,6 +247,7 @@ fn far_spot(
 
 /// Whether one that begins there can get over to any lane beside before the lane ends.
 fn has_room(graph: &LaneGraph, (lane, s): Spot) -> bool {
+    // For the farthest lane of either side: the route is not known yet, and may need any of them.
     let changes = [true, false].map(|to_left| lanes_to(graph, lane, to_left).count());
     let most = changes.into_iter().max().unwrap_or(0);
     graph.lanelet(lane).length() - s >= most as f64 * ROOM_FOR_CHANGE
@@ -297,12 +301,14 @@ impl<'a> Ways<'a> {
 
     /// Whether a way leads from one lanelet to another.
     fn lead(&mut self, from: LaneletId, to: LaneletId) -> bool {
+        // To the hub and on from it: that there is a way is all that is asked.
         if let Some((reaching, reached)) = &self.hub
             && reaching[from as usize]
             && reached[to as usize]
         {
             return true;
         }
+        // One start is asked about with one destination after the other.
         match &self.last {
             Some((last, reached)) if *last == from => reached[to as usize],
             _ => {

@@ -33,6 +33,7 @@ impl Repeats {
         if self.again.is_empty() || ended.is_empty() {
             return;
         }
+        // Who was taken out does not come again.
         let arrived = ended.iter().filter(|row| row.status == Status::Arrived);
         let again: Vec<Departure> = arrived
             .filter_map(|row| self.again.get(&row.id))

@@ -85,6 +85,7 @@ impl Editing<'_> {
             return Ok(Entry::Waits { moves_lines });
         }
 
+        // From here on nothing fails: what could was tried above.
         *self.levels = levels;
         self.take_types(new);
         self.modules.registry = registry.clone();
@@ -105,6 +106,7 @@ impl Editing<'_> {
         self.take_repeats(new);
         self.demand.take_flows(flows, self.clock.time());
         self.demand.departures.sort();
+        // Last: by then all agents have the places and numbers that they keep.
         let bodies = Bodies {
             ground: self.ground,
             agents: self.agents,
@@ -184,6 +186,7 @@ impl Editing<'_> {
     fn renumber(&mut self, number: impl Fn(&mut Departure) -> &mut u16, moved: &[Option<u16>]) {
         for departure in self.demand.departures.iter_mut() {
             let number = number(departure);
+            // Those of deleted ones have been cancelled before.
             *number = moved[*number as usize].unwrap_or_default();
         }
     }

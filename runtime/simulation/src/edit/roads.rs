@@ -161,6 +161,8 @@ impl Editing<'_> {
                 is_fault: true,
             });
         }
+        // The new graph numbers conflicts and lanelets otherwise; the index is filled when all have
+        // their places.
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
@@ -208,6 +210,7 @@ impl Editing<'_> {
             return Some(goals);
         }
         let goals = (0u32..).zip(&*route.goals).map(|(number, goal)| {
+            // A goal that has been reached is only counted, so its place will do.
             let behind = || Goal::Ground(goal.position(moves.before.graph()));
             let is_behind = number < progress.reached;
             moves.goal(goal).or_else(|| is_behind.then(behind))

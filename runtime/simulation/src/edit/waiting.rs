@@ -80,6 +80,7 @@ impl Editing<'_> {
             let node = before.node(junction);
             let now = node.and_then(|node| after.roads.junction_of(node));
             let lines = before.roads.stop_lines(junction);
+            // An arm that is gone counts as cut back as well: then no arm has its road and end.
             let cut = |now: u32, line: (RoadId, RoadEnd, f64)| {
                 let mut arms = after.roads.stop_lines(now);
                 arms.all(|arm| (arm.0, arm.1) != (line.0, line.1) || arm.2 > line.2 + SAME_LINE)
@@ -103,6 +104,8 @@ impl Editing<'_> {
         let mut over: Vec<(f64, u32)> = agents
             .filter_map(|agent| Some((self.over_line(agent)?, agent)))
             .collect();
+        // The sort is stable, and agents come by id: of two that are as far in the one with the smaller
+        // id.
         over.sort_by(|a, b| b.0.total_cmp(&a.0));
         for (over, agent) in over {
             self.hold_under(agent, over);

@@ -32,6 +32,7 @@ impl Crossings {
         for (number, junction) in (0u32..).zip(&layout.junctions) {
             let greens = plans.signals[number as usize].as_ref();
             for crossing in &junction.crossings {
+                // Where no stage has red for all who drive over it, people cross as at a zebra.
                 let stages = greens.map(|own| junction.walk_stages(crossing, &own.greens));
                 crossings.sites.push(CrossingSite {
                     junction: number,
@@ -95,6 +96,7 @@ impl CrossingSite {
         if is_from_right {
             return place;
         }
+        // Seen from the other kerb all runs backwards: what ends first begins first.
         Interval {
             from: length - place.to,
             to: length - place.from,

@@ -42,6 +42,8 @@ impl LaneFinder {
     /// The lanelets within a distance of a place, each with how far it misses it.
     fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
         let mut found: Vec<(f64, Spot)> = Vec::new();
+        // Points lie half a cell apart at most: of a lane that comes within the reach one is found with
+        // a cell more.
         self.grid
             .for_each_within(place, reach + CELL, |point, _: DVec2| {
                 let (lanelet, guess) = self.points[point as usize];

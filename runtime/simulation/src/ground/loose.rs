@@ -54,6 +54,7 @@ impl LooseKind {
         let own = self::moments(&turned);
         let (long, wide) = (own.xx / own.area, own.yy / own.area);
         let tall = height * height / 12.0;
+        // About each axis counts what lies across it: yy and the height for x, xx and the height for y.
         let inertia = mass * DVec3::new(wide + tall, long + tall, long + wide);
         Some(Self::new(id, solid, (middle, heading), mass, inertia))
     }
@@ -115,6 +116,8 @@ fn moments(outline: &[DVec2]) -> Moments {
         yy: 0.0,
         xy: 0.0,
     };
+    // Of the triangle between the middle and each edge: int x^2 = cross (ax^2 + ax bx + bx^2) / 12, and
+    // so on.
     for (a, b) in polygon::edges(outline) {
         let cross = a.perp_dot(b);
         sum.area += cross / 2.0;

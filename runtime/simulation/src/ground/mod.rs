@@ -90,6 +90,7 @@ impl Ground {
         } else {
             (Arc::new(self.roads.after_edit(old, new)), Arc::default())
         };
+        // Obstacles know which lanelets they are near to, so new lanes make them anew as well.
         let obstacles = if has_same_lanes && has_same_obstacles {
             self.obstacles.clone()
         } else {
@@ -151,6 +152,7 @@ impl Ground {
             return ALL_LAYERS;
         }
         let layer = self.lanelet(position.lanelet).layer;
+        // A mask has 32 bits: layers that are 32 apart count as one.
         1 << layer.rem_euclid(32)
     }
 

@@ -14,6 +14,7 @@ pub(super) fn named_places(scenario: &Scenario) -> BTreeMap<String, NamedPlace> 
             position: point.position(),
             heading: point.heading,
         };
+        // Of two with one name the first one counts, and points of interest go before streets.
         places.entry(point.name.clone()).or_insert(place);
     }
     let mut streets: BTreeMap<&str, (f64, NamedPlace)> = BTreeMap::new();

@@ -236,6 +236,7 @@ impl Obstacles {
         self.for_each_here(point, reach, displaced, |index, body| {
             let closest = body.closest_point(point);
             let distance = (closest - point).length();
+            // Of two at the same distance the lower number: the grid visits bodies by its cells.
             let better = best.is_none_or(|(d, i, _)| distance < d || (distance == d && index < i));
             if distance <= reach && better && accept(closest) {
                 best = Some((distance, index, closest));
@@ -304,6 +305,7 @@ impl Obstacles {
             Owner::Obstacle(id) => (0, id.0),
             Owner::Tree(..) => (1, 0),
         };
+        // An obstacle of several bodies is found at any of them; it is not loose at all then.
         let found = self
             .bodies
             .binary_search_by_key(&(0, id.0), |(owner, _)| key(owner));
@@ -374,6 +376,7 @@ fn bodies_of(shape: &Shape) -> Vec<Body> {
         }];
     }
     let mut outline = shape.outline();
+    // To the left round, so that a turn to the right is a notch.
     if polygon::signed_area(&outline) < 0.0 {
         outline.reverse();
     }

@@ -114,6 +114,7 @@ impl Gist {
             contested,
             successors,
             successor_count: all.len() as u32,
+            // Where several lanes lead in nobody parts from anybody: the lanes join.
             fork: match graph.predecessors(id) {
                 [before] if graph.successors(*before).len() > 1 => *before,
                 _ => NO_LANELET,
@@ -239,6 +240,7 @@ impl Roads {
     pub(crate) fn leads_to(&self, id: LaneletId, next: LaneletId) -> bool {
         let gist = &self.gists[id as usize];
         if gist.successor_count as usize <= NEAR_SUCCESSORS {
+            // Places without a successor hold `NO_LANELET`, which a caller may ask for.
             return gist.successors.contains(&next) && next != NO_LANELET;
         }
         self.graph.successors(id).contains(&next)
@@ -284,6 +286,8 @@ impl Roads {
             hasher.write_u32(lanelet.right);
             hasher.write_u64(lanelet.speed_limit.to_bits());
             hasher.write_u8(lanelet.access as u8);
+            // Left out where all may drive, so that roads that know no other access have the hash that
+            // they would have without it.
             if lanelet.road_access != RoadAccess::All {
                 hasher.write_u8(lanelet.road_access as u8);
             }
@@ -461,6 +465,7 @@ impl Roads {
         if !is_long {
             return &law.conflicts;
         }
+        // Made when the first long vehicle asks: where none comes it is never made.
         law.wide.get_or_init(|| {
             let junction = &self.layout.junctions[junction as usize];
             Conflicts::of_bodies(junction, Body::LONG)
@@ -470,6 +475,8 @@ impl Roads {
     /// Whether a junction has the very law of one of other roads.
     pub(crate) fn has_law_of(&self, junction: u32, other: &Self, theirs: u32) -> bool {
         let (own, theirs) = (junction as usize, theirs as usize);
+        // What an edit has not reached is shared with the roads before: the same law is the same
+        // memory.
         Arc::ptr_eq(&self.laws[own], &other.laws[theirs])
     }
 
@@ -499,6 +506,7 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
     for (stage, greens) in signals.greens.iter().enumerate() {
         for (path, &green) in greens.iter().enumerate() {
             let permitted = u8::from(signals.is_permitted(path, stage));
+            // 0 for red, 1 for green, 2 for green that gives way to others.
             hasher.write_u8(u8::from(green) + permitted);
         }
     }

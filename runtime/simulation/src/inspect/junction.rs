@@ -119,6 +119,8 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     let mut ends: Vec<LaneEnd> = turns.iter().map(|turning| turning.from).collect();
     ends.sort_unstable();
     ends.dedup();
+    // Who has been let in may be on no lane before it any more, and who comes has not been let in: both
+    // are asked.
     let mut agents: Vec<u32> = world.traffic.claims.holders(junction).collect();
     let mut approaches = Vec::with_capacity(ends.len());
     for end in ends {
@@ -206,6 +208,7 @@ fn approach(world: &World, lane: LaneEnd, pieces: &[LaneletId], turns: &[Turning
             found.vehicles += 1;
             if speed.abs() < STANDING {
                 found.queue += 1;
+                // From front to back: the last one that stands has the last word.
                 found.queue_length = to_line - entry.s + body.rear_overhang;
             }
             if found.head.is_none() {
@@ -295,6 +298,7 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
         // The longest green counts from when somebody has begun to wait for another stage.
         StagePhase::Green => {
             let times = programme.stages[shown.stage];
+            // Infinite while nobody waits for another stage.
             let longest = shown.opposed.max(shown.since) + times.max;
             let longest = longest.max(shown.held_until.unwrap_or(longest));
             longest.is_finite().then_some(longest)?

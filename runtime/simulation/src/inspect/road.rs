@@ -202,6 +202,7 @@ fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
     for &after in graph.successors(id) {
         add(index.on_lanelet(after), length);
     }
+    // Evenly divided, so that no shorter cell is left over at the end.
     let count = (length / CAR_AND_GAP).floor().max(1.0);
     let size = length / count;
     let cell = |number: u32| {

@@ -57,6 +57,7 @@ impl Messages {
 
     /// Takes an agent that has left out of all groups.
     pub(crate) fn quit_all(&mut self, id: u64) {
+        // Looked for first: to change the groups copies all of them if a scene still shares them.
         if self.groups.values().any(|members| members.contains(&id)) {
             let groups = Arc::make_mut(&mut self.groups);
             groups.retain(|_, members| {

@@ -117,6 +117,7 @@ impl Modules {
         agents: &mut Agents,
     ) -> Result<Vec<Option<u16>>, SimulationError> {
         let stacks = self.stacks_of(scenario);
+        // Before the pools are exchanged: agents hold numbers of the old ones.
         let own = self.own_modules(agents);
         let mut old = std::mem::replace(&mut self.pools, Pools::new());
         // Exact matches first, so that nobody else takes what somebody still has.

@@ -276,6 +276,8 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
 
     fn load(&mut self, saved: &[SavedInstance], notes: &mut Vec<String>) {
         let own = saved.iter().filter(|one| one.slot == self.slot.name());
+        // Instances were made again in the order in which they were saved, so the n-th of a slot is the
+        // n-th.
         for (instance, saved) in self.instances.iter_mut().zip(own) {
             saved.load_into(instance, notes);
         }

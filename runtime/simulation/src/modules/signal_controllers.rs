@@ -58,6 +58,8 @@ impl SignalControllers {
         let mut faults = Vec::new();
         let mut old = std::mem::take(&mut self.running);
         for (group, programme) in after.programmes().enumerate() {
+            // Only where nothing of the signals has changed: what a module remembers is of these
+            // stages.
             let known = before.group_like(after, group);
             let kept = known.and_then(|known| old.get_mut(known)?.take());
             let made = programme.controller.as_ref().and_then(|setting| {
@@ -112,6 +114,7 @@ impl SignalControllers {
 
     /// Lets newer builds replace older ones.
     pub(super) fn pass_boundary(&mut self, clock: &Clock, swaps: &mut Vec<SwapRecord>) {
+        // They know of no agents: nobody comes to them or leaves.
         let moment = StepBoundary {
             step: clock.step,
             time: clock.time(),
@@ -167,6 +170,7 @@ impl SignalControllers {
         saved: impl Iterator<Item = &'a SavedInstance>,
         notes: &mut Vec<String>,
     ) {
+        // Both are in the order of programmes.
         for (running, saved) in self.running.iter_mut().flatten().zip(saved) {
             let Some(module) = saved.modules.first() else {
                 continue;

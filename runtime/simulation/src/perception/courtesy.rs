@@ -87,6 +87,7 @@ impl View<'_> {
     /// that one, if it wants to change behind it.
     fn stay_behind(&self, agent: u32, beside: &Beside, changes: bool, courtesy: &mut Courtesy) {
         let speed = self.motion(agent).speed;
+        // The way on which it slows down to the speed of the other: (v^2 - u^2) / 2 a.
         let slowing = (speed * speed - beside.speed * beside.speed).max(0.0) / (2.0 * SLOWING);
         let is_useless = speed.max(beside.speed) < STANDING && beside.gap < LEAST_ROOM && !changes;
         if beside.gap >= slowing && !is_useless {

@@ -201,6 +201,7 @@ impl View<'_> {
         let on_old = (position.leaving != NO_LANELET && position.t.abs() > LEFT_BEHIND)
             .then(|| self.ahead_on(position.leaving, agent, position.s))
             .flatten();
+        // Just behind a fork the rear of who takes the other way may still be in this one.
         let beside = self
             .ground
             .fork_before(position.lanelet)

@@ -133,6 +133,7 @@ impl View<'_> {
             }
             let offset = point - eye.pose.position;
             let (distance, id) = (offset.length(), self.agents.identity[other as usize].id);
+            // By distance, then by id: the index visits bodies by its cells.
             let is_nearer = |best: &Seen| (distance, id) < (best.distance, best.id);
             if nearest.as_ref().is_none_or(is_nearer) {
                 let own = eye.pose.forward() * eye.speed;

@@ -60,6 +60,7 @@ impl Route {
         let here = self.lanelet(at)?;
         let is_last = reached as usize + 1 == self.goals.len();
         let is_there = changes > 0 && self.lanelet(at + changes) == Some(goal);
+        // By the share of the lane: side by side in a bend lanes have other lengths.
         let share = s / graph.lanelet(goal).length();
         (is_last && is_there).then(|| share * graph.lanelet(here).length())
     }
@@ -121,12 +122,16 @@ impl Route {
         };
         let goal_at = self.goal_at(reached)?;
         for &own in graph.successors(here).iter().filter(|&&id| admits(id)) {
+            // Without a junction between the roads the lane after this one is beside the one after the
+            // other.
             if goal_at >= at + 2 && is_beside(own, next) && has_room(own, at + 2) {
                 return Some(Deferred {
                     to: at + 2,
                     lanelets: vec![here, own, next],
                 });
             }
+            // Through a junction there are connections in between: `next` is that of the other lane,
+            // `own` that of this one.
             let beyond = self.lanelet(at + 3).filter(|_| goal_at >= at + 3);
             let Some(beyond) = beyond.filter(|_| graph.lanelet(own).is_connection()) else {
                 continue;

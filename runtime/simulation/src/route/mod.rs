@@ -161,6 +161,7 @@ impl Route {
     pub(crate) fn with_goals(&self, reached: u32, goals: &[Goal]) -> Self {
         Self {
             goals: [&self.goals[..reached as usize], goals].concat().into(),
+            // Of legs only those that are done: the way to the new goals has still to be planned.
             legs: self.legs.iter().take(reached as usize).cloned().collect(),
             lanelets: self.lanelets.clone(),
         }

@@ -43,6 +43,7 @@ impl From<Vec<Waypoint>> for GroundPath {
             s += (pair[1] - pair[0]).length();
             along.push(s);
         }
+        // A path of a made-up metre has more points than way-points.
         along.truncate(waypoints.len());
         Self {
             waypoints,

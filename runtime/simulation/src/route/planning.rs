@@ -73,6 +73,8 @@ impl Asking<'_> {
             }
             _ => false,
         };
+        // What has been granted ends with the lanelet `granted`: from there the plan begins at its
+        // start, or from the agent's own place if it is on it.
         let start = if granted == at { s } else { 0.0 };
         if !is_near && let Some(route) = self.replanned(route, reached, (granted, start)) {
             return Some((route, false));
@@ -89,6 +91,8 @@ impl Route {
         let mut legs: Vec<Leg> = self.legs.iter().take(reached as usize).cloned().collect();
         legs.resize(reached as usize, Leg::Straight);
         for (number, run) in runs.iter().enumerate() {
+            // Each run begins with the lanelet on which the one before ends: it stands in the route
+            // once.
             lanelets.extend_from_slice(if number == 0 { run } else { &run[1..] });
             legs.push(Leg::Lanes {
                 end: lanelets.len() as u32 - 1,
@@ -156,6 +160,7 @@ pub(crate) fn plan_legs(
     let counts: Vec<Option<usize>> = trips
         .iter()
         .map(|(trip, route)| {
+            // Who has a goal off the lanes asks nothing at all, and takes no answers below.
             let own = questions(trip.start, &route.goals, trip.class)?;
             asked.extend(own.iter().map(|&input| Question {
                 agent: trip.agent,
@@ -206,6 +211,7 @@ pub(crate) fn ask_all(
     planner.step(&step, view, &inputs, &mut lanelets, &mut outputs);
     let answer = |output: PlannerOutput| {
         let (start, count) = (output.start as usize, output.count as usize);
+        // A planner may say anything: an answer that points beyond the list is none.
         let run = lanelets.get(start..start + count).filter(|_| count > 0);
         run.map(<[LaneletId]>::to_vec)
     };

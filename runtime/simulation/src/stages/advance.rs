@@ -64,6 +64,7 @@ pub(crate) fn advance(
             exit.dynamics.grow(level, exit.agents.capacity());
         }
     }
+    // Before anybody leaves: who arrives in this step has moved in it as well.
     let moved = exit.agents.count() as u64;
     let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
     let scene = Scene {
@@ -74,6 +75,8 @@ pub(crate) fn advance(
         clock: *exit.clock,
         stride: 1,
     };
+    // Level by level, in any order: no body of these levels reads where others have come to in this
+    // step.
     let mut arrivals =
         advance_level::<OneTrack>(scene, &mut dynamics.one_track, footholds, helpers, agents);
     arrivals.extend(advance_level::<Lane>(

@@ -55,6 +55,7 @@ pub(crate) fn admit(
         let lanelet = match departure.start {
             Start::Lane { lanelet, .. } => Some(lanelet),
             Start::Ground(_) => {
+                // The grid is made only if somebody wants to appear off the lanes.
                 index.locate(&bodies, scene.types);
                 None
             }
@@ -120,6 +121,7 @@ pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: 
                 exit.agents.identity[index].phase = Phase::Driving;
             }
             None => {
+                // As a route that has just been planned: it is not asked about again at once.
                 exit.agents.progress[index].planned_at = clock.step;
                 exit.agents.identity[index].phase = Phase::Driving;
             }

@@ -183,6 +183,7 @@ impl Effecting<'_> {
         if target == NO_LANELET || lanelet.length() - position.s < room {
             return;
         }
+        // Lanes side by side differ in length in a bend: the same share of both is the place beside.
         let beside = position.s / lanelet.length() * self.ground.length(target);
         if !self.has_room_to_change(agent, (target, beside), lanelet.length() - position.s) {
             return;

@@ -51,6 +51,7 @@ impl Effecting<'_> {
 
     /// Tells everybody in a group but the sender.
     pub(super) fn send_group(&mut self, from: u32, group: &str, letter: &Letter) {
+        // A copy of the pointer: sending needs the messages, which own the groups.
         let groups = self.messages.groups.clone();
         for &id in groups.get(group).into_iter().flatten() {
             match self.agents.find(id) {
@@ -158,6 +159,7 @@ impl Effecting<'_> {
             nearest.ok_or_else(|| format!("add_vehicle: there is no lane near {place:.1}"))
         };
         let (start, goal) = (spot(from)?, spot(to)?);
+        // A departure like any other: it waits until its place is free.
         self.demand.departures.push(Departure {
             id: FIRST_SPAWNED + self.demand.spawned,
             time: self.clock.time(),

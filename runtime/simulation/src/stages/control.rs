@@ -129,8 +129,11 @@ impl Stand {
     /// could not stop in time any more without braking hard.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
+        // The way of the period is driven at the mean of both speeds. After it, v^2 / 2 b must fit into
+        // what is left.
         let way = self.way - 0.5 * (self.speed + speed) * period;
         let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * HELD_FROM * way);
+        // Braking that is even from here to the place. At the place itself it would be without bounds.
         let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
         is_late.then_some(braking.min(wanted))
     }

@@ -72,6 +72,7 @@ impl Effecting<'_> {
                 self.apply_one(agent, effect);
             }
         }
+        // Who was added departs at once, and stands behind all who are still to come.
         if self.demand.spawned > spawned {
             self.demand.departures.sort();
         }
@@ -301,6 +302,7 @@ impl Effecting<'_> {
             self.travel(agent).replan(route, step);
         } else {
             self.travel(agent).move_to(route);
+            // Off the lanes both are measured along the path, and it begins where the agent is.
             let position = &mut self.agents.position[agent as usize];
             (position.s, position.t) = (0.0, 0.0);
         }

@@ -94,6 +94,8 @@ impl Effecting<'_> {
     pub(super) fn take_paths(&mut self, agent: u32, paths: Vec<Vec<Waypoint>>, later: Vec<Goal>) {
         self.leave_lane(agent);
         let reached = self.goals_behind(agent);
+        // Each path ends in a goal of its own on open ground; goals on lanes, for the way back, come
+        // after them.
         let end = |path: &Vec<Waypoint>| path.last().map(|w| Goal::Ground(w.pose.position));
         let goals: Vec<Goal> = paths.iter().filter_map(end).chain(later).collect();
         let mut route = self.route_of(agent).with_goals(reached, &goals);

@@ -55,6 +55,7 @@ impl Effecting<'_> {
     /// Paths into a bay, one after the other: forwards, or on along the lane and backwards.
     fn paths_into(&self, agent: u32, middle: Pose) -> Option<Vec<Vec<Waypoint>>> {
         let vehicle = self.vehicle_type(agent);
+        // Paths lead the middle of the rear axle; a bay is told for the middle of the body.
         let bay = Pose {
             position: middle.point(-vehicle.body_centre, 0.0),
             heading: wrap_angle(middle.heading),

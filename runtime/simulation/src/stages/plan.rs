@@ -82,6 +82,7 @@ pub(crate) fn plan(
         };
         let due = rota.due(number, clock.step).0;
         let deferred = scene.ask_for(due, &mut questions, &mut needs);
+        // Another place for the same change needs no planner. Who gets one is not among the questions.
         for (agent, run) in deferred {
             defer(clock, agent, &run, routes, agents);
         }

@@ -122,6 +122,7 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
     Conduct {
         collision_exposure: mean(statistics.collision_exposure),
         tailgating: mean(statistics.tailgating),
+        // 0 stands for nobody: that is as far as can be, not as near.
         least_post_encroachment: match statistics.least_post_encroachment {
             least if least > 0.0 => f64::from(least),
             _ => NOTHING,

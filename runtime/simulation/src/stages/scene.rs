@@ -47,6 +47,7 @@ impl Onlooking<'_> {
         scene.lane_middles = ground.lane_middles().clone();
         scene.places = ground.places.clone();
         scene.time_of_day = self.clock.time_of_day();
+        // For those alone who are asked in this step: each takes a walk along the route.
         let outlook = |&agent: &u32| (agent, view.outlook(agent));
         scene.outlooks = looking.iter().map(outlook).collect();
         scene

@@ -48,6 +48,8 @@ impl Scene<'_> {
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let goal_at = route.goal_at(progress.reached)?;
+        // Its goal comes before the place where it would turn off, or it is there already: nothing to
+        // be sent round.
         if goal_at <= way.at || progress.at >= way.at {
             return None;
         }

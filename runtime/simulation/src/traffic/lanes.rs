@@ -34,6 +34,8 @@ impl<'a> Lanes<'a> {
     /// and the lane beside. It may have to wait there for somebody on the other one.
     pub(super) fn tail(self, lanelet: LaneletId) -> Tail<'a> {
         let all = self.index.on_lanelet(lanelet);
+        // From back to front: the first one that is between two lanes is where those who come may have
+        // to stop.
         match all.iter().position(|entry| self.is_between(entry, lanelet)) {
             None => Tail {
                 reach: self.ground.length(lanelet),
@@ -49,6 +51,7 @@ impl<'a> Lanes<'a> {
     /// Whether a vehicle on a lane is on another one as well.
     fn is_between(self, entry: &Entry, lanelet: LaneletId) -> bool {
         let position = &self.agents.position[entry.agent as usize];
+        // On its way over from this lane, or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
 
@@ -67,6 +70,7 @@ impl<'a> Lanes<'a> {
         };
         let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
         let speed = self.agents.motion[leader.agent as usize].speed.max(0.0);
+        // If who is ahead stops, it does so only after its braking distance, which is room as well.
         gap + speed * speed / (2.0 * STOPPING) >= WAY_TO_CHANGE.min(room)
     }
 

@@ -107,6 +107,7 @@ fn trees(draft: &mut Draft) {
 /// A place in the ring that is built over, evenly by area.
 fn in_ring(stream: &mut Stream) -> DVec2 {
     let (inner, outer) = (INNERMOST * INNERMOST, OUTERMOST * OUTERMOST);
+    // By the square of the distance: drawn by the distance itself, places would crowd in the middle.
     let distance = stream.next_in(inner, outer).sqrt();
     distance * unit(stream.next_in(-PI, PI))
 }

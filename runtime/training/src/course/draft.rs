@@ -101,6 +101,8 @@ impl Draft {
             dynamics,
             ..settings
         }));
+        // Agents and flows may name a level of their own, which would go before that of the settings:
+        // it is taken from them if the setup names one.
         if setup.dynamics.is_none() {
             return;
         }
@@ -195,6 +197,7 @@ impl Draft {
     /// Leaves one plain driver for all agents and flows: what remains is what is driven, whoever drives it.
     pub(super) fn forget_drivers(&mut self, course: &Course) -> Result<(), CourseError> {
         let stacks: Vec<_> = self.scenario.stacks().keys().cloned().collect();
+        // All get the same stack first: one that is in use cannot be taken out.
         let plain = [Stack::default()];
         self.give_drivers(course, 0, &plain)?;
         for key in stacks.into_iter().filter(|key| *key != driver_key(0)) {
@@ -281,6 +284,8 @@ pub(crate) fn driver_of(stack: &str) -> usize {
 /// Who drives which of `agents`: every driver as often as the others, one more or less, in an order
 /// drawn from the seed.
 fn deal(seed: u64, agents: usize, drivers: usize) -> Vec<usize> {
+    // Dealt in turn and then shuffled: each driver gets as many agents as any other, but for one, and
+    // who is where is luck.
     let mut dealt: Vec<usize> = (0..agents).map(|agent| agent % drivers.max(1)).collect();
     let mut stream = Stream::new(seed, "drivers", 0);
     // Fisher and Yates: from the end, each place gets one of those before it or its own.

@@ -145,6 +145,7 @@ impl Ends {
     /// How a drive that is under way ends, if it does. Failures come in the order of [Gerdelan 2011],
     /// algorithm 2, so whoever is at the goal when his time is over has not arrived.
     pub(crate) fn end_of(&self, moment: &Moment) -> Option<End> {
+        // The mileage completes a drive: whoever has it is done, whatever else the same look shows.
         if self
             .mileage
             .is_some_and(|mileage| moment.mileage >= mileage)

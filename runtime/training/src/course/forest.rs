@@ -55,6 +55,7 @@ pub(super) fn draft(seed: u64) -> Draft {
     for row in 0..ROWS {
         for column in 0..COLUMNS {
             let x = SPACING * (row + 1) as f64 + stream.next_in(-SHIFT, SHIFT);
+            // Columns on both sides of the straight way from the start to the goal.
             let y = SPACING * column as f64 - middle + stream.next_in(-SHIFT, SHIFT);
             draft.loose_obstacle("post", post(x, y), HEIGHT, MASS);
         }

@@ -246,10 +246,12 @@ impl Course {
     /// # Errors
     /// If its scenario cannot be put together.
     pub fn hash(&self) -> Result<String, CourseError> {
+        // Of drawn courses the first drawing: whoever changes how they are drawn changes it as well.
         let mut draft = Draft::of(match &self.kind {
             Kind::Own(scenario) => (**scenario).clone(),
             _ => self.scenario(0, &Setup::default())?,
         });
+        // Names, texts, seeds and drivers make no other course.
         draft.set_seed(0);
         draft.apply(Edit::About(Box::default()));
         draft.forget_drivers(self)?;
@@ -281,6 +283,7 @@ impl Course {
         if let Some(vehicle) = &setup.vehicle {
             draft.give_vehicle(self, vehicle)?;
         }
+        // Without drivers of the setup the scenario's own ones stay, with its modules and fitnesses.
         if setup.drivers.is_empty() {
             draft.dress_stacks(self, setup)?;
         } else {

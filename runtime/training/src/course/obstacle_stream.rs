@@ -80,6 +80,8 @@ fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
     let mut stream = Stream::new(seed, "way-points", agent);
     let heading = stream.next_in(-0.5 * TAU, 0.5 * TAU);
     let (mut length, mut here, mut goals) = (0.0, start, Vec::new());
+    // So many way-points that not even the fastest comes to the last one: a drive has to end by mileage
+    // or time.
     while length < FASTEST * TIME {
         let next = clear_place(&mut stream, shapes, |place| (place - here).length() >= LEG);
         length += (next - here).length();
@@ -99,6 +101,7 @@ fn trip(seed: u64, agent: u64, start: DVec2, shapes: &[Shape]) -> Trip {
 fn clear_place(stream: &mut Stream, shapes: &[Shape], accept: impl Fn(DVec2) -> bool) -> DVec2 {
     let mut draw = || DVec2::new(stream.next_in(-HALF, HALF), stream.next_in(-HALF, HALF));
     let is_clear = |place: DVec2| shapes.iter().all(|shape| shape.distance(place) >= CLEAR);
+    // After so many tries the last place is taken as it is: a crowded field must not hang a training.
     let mut place = draw();
     for _ in 0..DRAWS {
         if accept(place) && is_clear(place) {

@@ -98,6 +98,8 @@ fn town() -> &'static Town {
             gone.expect("nobody needs an agent");
         }
         let ground = Ground::new(&scenario);
+        // From any street of the main component each other one can be reached, so every trip that is
+        // drawn has a route.
         let mut lanelets = ground.graph().main_component();
         lanelets.retain(|&id| is_place(&scenario, ground.graph(), id));
         Town {
@@ -133,6 +135,8 @@ impl Town {
     fn place(&self, (id, s): (LaneletId, f64)) -> Option<Place> {
         let lanelet = self.ground.graph().lanelet(id);
         let (from, to) = lanelet.road_span;
+        // A place is given along its road: lanelets may run against it, and be longer or shorter than
+        // it in bends.
         match lanelet.kind {
             LaneletKind::Lane { road, lane, .. } => Some(Place::lane(
                 road,

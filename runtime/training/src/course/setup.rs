@@ -51,6 +51,8 @@ impl Setup {
             let slot = Slot::from_name(name)
                 .ok_or_else(|| wrong("its setup names a slot that is none"))?;
             let own = stack.settings(slot);
+            // A module that the stack has already keeps its tuning: a setup chooses modules, and does
+            // not reset them.
             let tuned = settings.iter().map(|setting| {
                 let known = own.iter().find(|own| own.module == setting.module);
                 known.unwrap_or(setting).clone()

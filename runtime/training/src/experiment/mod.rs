@@ -122,6 +122,7 @@ impl Experiment<'_> {
             return Err(StopError::Level(self.level).into());
         }
         let runs = self.stop.most();
+        // Checked for the most runs, since where the rule stops shows only on the way.
         if self.first_seed.checked_add(runs).is_none() {
             return Err(ExperimentError::Seeds {
                 first: self.first_seed,
@@ -168,6 +169,8 @@ impl Experiment<'_> {
         if let Some(earlier) = earlier {
             same(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
+            // Earlier rows go through the rule again, in their order: the sums have the same bits as
+            // without a pause, and rows beyond the end are dropped.
             for row in earlier.rows {
                 if self.push(&mut results, &mut fitness, row) {
                     break;
@@ -191,6 +194,8 @@ impl Experiment<'_> {
     ) -> Result<(), ExperimentError> {
         while results.stopped.is_none() {
             let done = results.rows.len() as u64;
+            // Each batch waits for its slowest run. Several runs a thread make up for that; more would
+            // be thrown away when the rule stops in the middle of a batch.
             let size = (self.threads.max(1) * RUNS_A_THREAD) as u64;
             let next = done..(done + size).min(self.stop.most());
             let wants_marks = watcher.wants_marks();
@@ -237,6 +242,7 @@ impl Experiment<'_> {
     /// Fitness of the results that are compared with on a seed.
     fn partner(&self, seed: u64) -> Option<f64> {
         let other = self.against?;
+        // Rows are one for each seed in their order, which the reader of results has checked.
         let index = seed.checked_sub(other.head.first_seed)?;
         let row = other.rows.get(usize::try_from(index).ok()?)?;
         Some(row.fitness)
@@ -252,6 +258,7 @@ impl Experiment<'_> {
 
     /// Adds a row. Returns whether it was the last one.
     fn push(&self, results: &mut Results, fitness: &mut Moments, row: Row) -> bool {
+        // A partner is there: all seeds that it may come to were checked before the first run.
         let partner = if self.stop.looks_at_differences() {
             self.partner(row.seed).unwrap_or_default()
         } else {
@@ -292,6 +299,7 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     for (what, theirs, ours) in pairs {
         differ(what, theirs, ours)?;
     }
+    // As texts: what is compared is what the error shows.
     let text = |value: &dyn std::fmt::Debug| format!("{value:?}");
     let pairs = [
         ("the setup", text(&theirs.setup), text(&ours.setup)),

@@ -71,6 +71,8 @@ impl RunPaths {
             return Err(PathsError::Own(head.course.clone()));
         }
         let course = Course::named(&head.course)?;
+        // For the map behind the ways: what stands about on a drawn course is that of the first seed
+        // only.
         let scenario = course.whole_scenario(head.first_seed, &head.setup)?;
         let rows = &results.rows[..results.rows.len().min(most)];
         let runs: Vec<Result<_, PathsError>> = rows

@@ -156,6 +156,7 @@ impl Results {
             .fold(0usize, |sum, &n| sum.saturating_add(n));
         let complete = row.ends.iter().filter(|(end, _)| end.is_complete());
         let complete = complete.fold(0usize, |sum, (_, &n)| sum.saturating_add(n));
+        // Wrapping, since a file may hold any first seed, and reading it must not panic.
         if row.seed != self.head.first_seed.wrapping_add(index as u64) {
             Err("its seed is not the one after that of the row before")
         } else if row.drives == 0 || ended != row.drives {

@@ -156,6 +156,7 @@ impl Stop {
             Self::Width {
                 at_most, min_runs, ..
             } => {
+                // Tightest where it may stop first: before that nobody looks.
                 let sequence = AsymptoticSequence::new(level, min_runs);
                 let interval = sequence.interval(fitness)?;
                 (interval.width(), at_most, min_runs)
@@ -167,6 +168,8 @@ impl Stop {
                 let mean = fitness.mean().abs().max(f64::MIN_POSITIVE);
                 let excess = 0.5 * interval.width() / mean;
                 let is_apart = !interval.contains(0.0);
+                // Rounding may put the quotient on the other side of 1 than the interval, which has the
+                // last word.
                 let excess = if is_apart {
                     excess.min(1.0)
                 } else {

@@ -126,6 +126,7 @@ fn share_estimate(rows: &[Row], stop: Stop, level: f64) -> Estimate {
         let completed: usize = rows.iter().map(|row| row.completed).sum();
         wilson(completed as u64, rows.len() as u64, level)
     } else {
+        // Shares lie between 0 and 1, and may be watched so.
         let mut sequence = BettingSequence::new(level);
         shares.iter().for_each(|&share| sequence.push(share));
         Some(sequence.interval())

@@ -25,9 +25,13 @@ pub fn sample(results: &Results, all: bool) -> Vec<usize> {
         return (0..count).collect();
     }
     let wanted = count.div_ceil(10).max(LEAST).min(count);
+    // The rows themselves choose which of them are run again: who changes one, and the hash with it,
+    // changes the choice as well.
     let seed = u64::from_str_radix(&results.hash, 16).unwrap_or_default();
     let mut stream = Stream::new(seed, "verify", 0);
     let mut rows: Vec<usize> = (0..count).collect();
+    // The first steps of a shuffle: each place takes one of the rows that are left, so none is drawn
+    // twice.
     for place in 0..wanted {
         rows.swap(place, place + stream.next_index(count - place));
     }
@@ -60,6 +64,7 @@ impl Experiment<'_> {
             let measured = measure(self.course, self.setup, self.modules, written.seed)?;
             super::same_modules(&results.head, &measured.modules)?;
             let found = measured.row;
+            // 0 and -0 are equal as numbers; bit by bit they are not.
             let is_same = found == *written && found.fitness.to_bits() == written.fitness.to_bits();
             let written = written.clone();
             Ok((!is_same).then_some(Difference { written, found }))

@@ -121,6 +121,8 @@ impl<'a> Nursery<'a> {
     }
 
     fn child(&self, birth: Birth) -> Chromosome {
+        // A stream for each child, by its birth: a child depends on its parents and its place only, and
+        // asking twice gives the same ones. `tell` relies on it.
         let mut stream = Stream::new(
             mix64(self.plan.seed ^ mix64(u64::from(birth.generation))),
             "breeding",
@@ -150,6 +152,8 @@ impl<'a> Nursery<'a> {
             (None, Start::Stack) => self.genome.start(),
             (None, Start::Random) => return self.genome.random(stream),
         };
+        // Two changes for each gene, up and down, one after the other through all of them and round
+        // again. `climbed` goes on counting where the generation before ended.
         let change = self.climbed + birth.number as usize;
         let index = change / 2 % genes.len();
         let gene = &self.genome.genes()[index];
@@ -207,6 +211,7 @@ impl Breeder for Nursery<'_> {
     }
 
     fn tell(&mut self, fitness: &[Option<f64>]) {
+        // Before the pool changes: asked again, the candidates are those that the fitnesses are of.
         let (asked, children) = (self.ask(), self.children());
         self.pool.begin_generation(self.plan.elite);
         for (candidate, fitness) in asked.into_iter().zip(fitness) {

@@ -45,6 +45,8 @@ impl<'a> CmaEs<'a> {
 
     /// The samples of the next generation.
     fn sample(&self) -> Vec<Chromosome> {
+        // Instances of one seed ask the same questions in the same order. As long as there are answers,
+        // an earlier generation is repeated; the first question without one begins the new generation.
         let told = self.told.iter().flatten().copied();
         let answers = RefCell::new(told);
         let samples = RefCell::new(Vec::new());
@@ -62,6 +64,8 @@ impl<'a> CmaEs<'a> {
             .build(objective)
             .expect("genes, generations and step were checked");
         // What it says about being done is not heeded: the experiment says when to stop.
+        // Once for each generation that is known, and once more for the new one, whose answers of 0 are
+        // thrown away with the instance.
         for _ in 0..=self.told.len() {
             let _ = state.next();
         }
@@ -102,6 +106,8 @@ impl Breeder for CmaEs<'_> {
     fn tell(&mut self, fitness: &[Option<f64>]) {
         let asked = self.ask();
         self.pool.begin_generation(self.plan.elite);
+        // The elite stands before the samples and is judged again only for the pool: the crate has to
+        // be told of its own samples, all of them and in their order.
         let samples = fitness.len().saturating_sub(self.plan.operators.n);
         // Only the order counts: who is unfit is worse than all others.
         let worst = fitness.iter().flatten().copied().fold(0.0, f64::max);

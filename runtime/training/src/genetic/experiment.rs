@@ -375,6 +375,8 @@ impl Experiment {
         let range = u128::from(last - first) + 1;
         let count = self.runs_of(generation, drives);
         let earlier = u128::from(generation.saturating_sub(1));
+        // Fresh courses follow those of all generations before, and begin anew where the range ends. In
+        // 128 bits, since generations times runs may exceed 64.
         let begin = match (self.courses, self.growth) {
             (Courses::Fixed, _) => 0,
             (Courses::Fresh, None) => earlier * count as u128,

@@ -83,8 +83,11 @@ impl Gene {
 
     /// A uniform value of its range; numbers are drawn among their steps.
     pub fn random(&self, stream: &mut Stream) -> f64 {
+        // On the steps of the gene and not anywhere between: the same values that mutation leads to, so
+        // that short numbers stand in files.
         let levels = ((self.max - self.min) / self.step).round() as usize + 1;
         let value = self.min + stream.next_index(levels) as f64 * self.step;
+        // Rounding may lift the last step over the end, which would be no value of the gene.
         value.min(self.max)
     }
 
@@ -217,6 +220,8 @@ impl Genome {
 
     /// Whether each gene is one digit.
     fn is_digits(&self) -> bool {
+        // One digit for each gene is how the source prints chromosomes; any wider gene needs blanks
+        // between.
         let is_digit = |gene: &Gene| gene.is_whole && gene.min >= 0.0 && gene.max <= 9.0;
         self.genes.iter().all(is_digit)
     }
@@ -279,6 +284,8 @@ impl Genome {
     /// Puts the values into the stack that the genes were chosen from.
     pub fn apply(&self, chromosome: &[f64], stack: &mut Stack) {
         for (gene, &value) in self.genes.iter().zip(chromosome) {
+            // A module may stand in a slot more than once, such as a fitness with other weights; a gene
+            // is for all of them.
             let settings = stack.settings_mut(gene.slot).iter_mut();
             for setting in settings.filter(|setting| setting.module == gene.module) {
                 setting.parameters.insert(gene.key.to_owned(), value);
@@ -362,6 +369,8 @@ pub fn parameters(stack: &Stack, registry: &Registry) -> Vec<Gene> {
     for slot in Slot::ALL {
         let infos = infos(registry, slot.kind());
         for setting in stack.settings(slot) {
+            // Genes are told apart by module and parameter, so a module that stands twice gives its
+            // genes once, from where it stands first.
             if all.iter().any(|gene| gene.module == setting.module) {
                 continue;
             }
@@ -379,6 +388,7 @@ fn infos(
 ) -> BTreeMap<&'static str, &'static [ParameterInfo]> {
     let mut infos = BTreeMap::new();
     for (info, parameters) in registry.infos(kind) {
+        // The first of an id counts, as when a world looks for its modules.
         infos.entry(info.id).or_insert(parameters);
     }
     infos
@@ -398,6 +408,7 @@ fn mark(pattern: &str, all: &[Gene], chosen: &mut [bool]) -> Result<(), GeneErro
         .collect();
     if own.is_empty() {
         let mut known: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();
+        // Genes of one module stand side by side, so neighbours are enough.
         known.dedup();
         return Err(GeneError::NoModule {
             pattern: pattern.into(),

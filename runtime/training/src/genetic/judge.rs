@@ -100,6 +100,7 @@ impl Judgement {
                     judgement.ended_early |= run.ended_early;
                 }
                 Err(failure) => {
+                    // The first failure says enough: the others mostly say the same.
                     judgement.failure.get_or_insert(failure);
                 }
             }
@@ -128,6 +129,7 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
         .par_iter()
         .map(|&(number, course)| run(evaluate, &candidates[number].genes, course))
         .collect();
+    // Pairs are in the order of candidates, so each takes its own from the front of what is left.
     let mut rest = pairs.iter().map(|pair| pair.0).zip(rest).peekable();
     let of = |(number, first)| {
         let own = std::iter::from_fn(|| rest.next_if(|(of, _)| *of == number));

@@ -31,6 +31,8 @@ impl Bounds {
             Self::Wrap if (min..=max).contains(&value) => value,
             Self::Wrap => min + (value - min).rem_euclid(range),
             Self::Reflect => {
+                // To and fro over twice the range: 0 to `range` counts up from the lower end, the rest
+                // comes back down.
                 let along = (value - min).rem_euclid(2.0 * range);
                 min + along.min(2.0 * range - along)
             }
@@ -140,6 +142,7 @@ impl Operators {
         if stream.next_unit() >= self.r {
             return value;
         }
+        // From -m to m levels, 0 among them: a mutation may leave the gene as it is.
         let levels = stream.next_index(2 * self.m as usize + 1) as f64 - f64::from(self.m);
         self.bounds.put_back(gene, value + levels * gene.step)
     }

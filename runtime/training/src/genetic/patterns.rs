@@ -11,6 +11,7 @@ const RULES: &str = "rule_";
 pub fn patterns_of(all: &[Gene], is_chosen: impl Fn(&Gene) -> bool) -> Vec<String> {
     let mut patterns = Vec::new();
     let mut modules: Vec<&str> = all.iter().map(|gene| gene.module.as_str()).collect();
+    // Genes of one module stand side by side.
     modules.dedup();
     for module in modules {
         let own: Vec<&Gene> = all.iter().filter(|gene| gene.module == module).collect();

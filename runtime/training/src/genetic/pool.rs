@@ -57,6 +57,8 @@ impl Pool {
         }
         let rank = |member: &Individual| (member.fitness, member.birth);
         let own = rank(&individual);
+        // Of the same fitness the earlier birth stands first: the pool does not depend on the order of
+        // offers.
         let place = self.members.partition_point(|member| rank(member) <= own);
         self.members.insert(place, individual);
         self.members.truncate(self.capacity);

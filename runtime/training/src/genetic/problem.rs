@@ -117,6 +117,8 @@ impl Problem {
         Ok(Self {
             drives: trial.agents().len().max(1),
             hash: hasher.finish(),
+            // Longer steps while breeding only: champions are chosen and judged with the step of the
+            // scenario.
             breeding_dt: (experiment.time_compression > 1.0)
                 .then(|| trial.settings().dt * experiment.time_compression),
             lower_is_better: entry.is_none_or(|entry| entry.make().logic.lower_is_better()),
@@ -194,10 +196,12 @@ impl Problem {
     /// A fault of a module that is trained: the host drives on without it, which is not what is to be
     /// rated.
     fn fault(&self, world: &World) -> Option<String> {
+        // Asked at each look of each run: the log is searched only if there is anything to find.
         if world.faults().is_empty() {
             return None;
         }
         let is_trained = |module: &str| self.genome.genes().iter().any(|g| g.module == module);
+        // Faults of other modules are none of the genes' doing.
         let fault = world
             .log()
             .find(|line| line.is_fault && is_trained(&line.module))?;
@@ -241,6 +245,7 @@ impl Problem {
     fn drive(&self, setup: &Setup, course: u64) -> Result<Run, String> {
         let mut watch = Watch::default();
         let mut fault = None;
+        // The first fault of a trained module ends the run: its score would say little of the genes.
         let goes_on = &mut |world: &World| {
             fault = self.fault(world);
             fault.is_none() && watch.goes_on(world)
@@ -303,6 +308,7 @@ struct Watch {
 impl Watch {
     fn goes_on(&mut self, world: &World) -> bool {
         let is_time = world.time() >= PATIENCE;
+        // Between the first look and the end of patience there is nothing to see.
         if self.has_looked || (!is_time && !self.starts.is_empty()) {
             return true;
         }
@@ -314,6 +320,7 @@ impl Watch {
         }
         let (mut known, mut moved) = (0, 0);
         for (agent, place) in places {
+            // Vehicles of a snapshot are in the order of ids.
             let start = self
                 .starts
                 .binary_search_by_key(&agent, |(agent, _)| *agent);

@@ -71,6 +71,8 @@ pub fn race(
     courses: &[u64],
     (racing, places): (Racing, usize),
 ) -> Vec<Judgement> {
+    // Scores are as low as a drive is good; what anybody can reach at best is given as a fitness, and
+    // turned with it.
     let racing = Racing {
         least: if evaluate.lower_is_better() {
             racing.least
@@ -82,6 +84,7 @@ pub fn race(
     let newest = candidates.iter().map(|c| c.birth.generation).max();
     let is_new = |candidate: &Candidate| Some(candidate.birth.generation) == newest;
     let (new, old): (Vec<Candidate>, Vec<Candidate>) = candidates.iter().cloned().partition(is_new);
+    // Those who were bred before drive everything first: without their means there is nothing to beat.
     let mut olds = judge(evaluate, &old, courses);
     let mut ranked: Vec<(f64, &[f64])> = olds
         .iter()
@@ -130,6 +133,8 @@ impl Race<'_> {
     fn run(&self, candidates: &[Candidate]) -> Vec<Judgement> {
         let mut runs: Vec<Runs> = vec![Vec::new(); candidates.len()];
         let mut under_way: Vec<usize> = (0..candidates.len()).collect();
+        // One block of all who are left, then the next: whoever is out is out at the same place for any
+        // number of threads.
         for block in self.courses.chunks(self.racing.block) {
             let pairs: Vec<(usize, u64)> = under_way
                 .iter()
@@ -165,6 +170,7 @@ impl Race<'_> {
         }
         let left = self.courses.len() - runs.len();
         sum += left as f64 * self.racing.least;
+        // At a tie he drives on: equal fitness is decided by birth, in the pool and not here.
         sum / self.courses.len() as f64 <= self.to_beat && !self.is_beaten(runs)
     }
 
@@ -173,6 +179,8 @@ impl Race<'_> {
         let Some(doubt) = self.racing.doubt else {
             return false;
         };
+        // Courses come in the same order for all, so the runs so far are on the first ones of `scores`.
+        // A judgement without failure has a score for each.
         let pairs = runs.iter().flatten().zip(self.scores);
         let differences: Vec<f64> = pairs.map(|(run, score)| run.score - score).collect();
         // One side of the interval: below 0 he may still be better.

@@ -166,6 +166,8 @@ impl Record {
             version: u32,
         }
         let no_record = |error: serde_json::Error| RecordError::Text(error.to_string());
+        // The header first, by itself: of another format or version the rest may not even parse, and
+        // the message would be of no use.
         let header: Header = serde_json::from_str(text).map_err(no_record)?;
         if header.format != FORMAT {
             let message = format!("its format is \"{}\", not \"{FORMAT}\"", header.format);
@@ -187,6 +189,8 @@ impl Record {
     /// What is different.
     pub fn check_same(&self, fresh: &Self) -> Result<(), RecordError> {
         let mut experiment = self.experiment.clone();
+        // These two may change without changing what was bred: training may go on for longer, and a
+        // text may be mended.
         experiment.stop = fresh.experiment.stop;
         experiment.about.clone_from(&fresh.experiment.about);
         if experiment != fresh.experiment {
@@ -208,6 +212,7 @@ impl Record {
     pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
         for (index, generation) in self.generations.iter().enumerate() {
             let asked = breeder.ask();
+            // The genes as they are printed: what a file says is what is compared.
             let is_same = |(candidate, judged): (&Candidate, &Judged)| {
                 let (generation, number) = judged.birth;
                 let birth = Birth { generation, number };

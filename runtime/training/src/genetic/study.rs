@@ -249,6 +249,8 @@ impl Study {
 
     /// Numbers of individuals at which the curves are read: ten, at whole generations of all lines.
     fn marks(&self) -> Vec<usize> {
+        // Lines are compared at the same numbers of individuals; at the first mark even the line with
+        // the largest generations has finished one.
         let largest = self.lines.iter().map(|line| line.operators.n).max();
         let first = largest.unwrap_or(1).max(self.evaluations / 10);
         (1..=10)
@@ -270,6 +272,7 @@ fn curve(genome: &Genome, line: &Line, seed: u64, marks: &[usize]) -> Curve {
     let (mut evaluated, mut best) = (0, f64::NAN);
     let mut curve = Curve::new();
     for &mark in marks {
+        // Only whole generations count: a line never has more individuals at a mark than the mark says.
         while evaluated + line.operators.n <= mark {
             best = breed(&mut *breeder);
             evaluated += line.operators.n;
@@ -336,6 +339,8 @@ fn difference(first: &Statistic, second: &Statistic) -> (f64, f64) {
 /// Whether the first ends lower by more than two standard errors.
 fn ends_lower(first: &LineResult, second: &LineResult) -> bool {
     let (difference, error) = difference(&first.last, &second.last);
+    // Two standard errors of the difference: about one chance in 40 to be called lower without being
+    // so.
     difference > 2.0 * error
 }
 

@@ -198,6 +198,7 @@ impl<'a> Training<'a> {
     pub fn is_over(&self) -> bool {
         let stop = self.experiment.stop;
         let best = self.breeder.pool().best().map(|best| best.fitness);
+        // Turning the sign is its own inverse: from a fitness to a score and back is the same step.
         let enough = stop.fitness.map(|fitness| self.as_fitness(fitness));
         let is_good = enough
             .zip(best)
@@ -234,11 +235,15 @@ impl<'a> Training<'a> {
         let finalists = self.finalists();
         let courses = Seeds::all(self.experiment.seeds.validate);
         let mut best: Option<(f64, &Chromosome)> = None;
+        // One after the other, and the courses of each in parallel. Who fails on any of them cannot be
+        // champion.
         for genes in &finalists {
             let Ok(runs) = run_all(self.evaluate, genes, &courses) else {
                 continue;
             };
             let mean = mean_score(&runs);
+            // At a tie the earlier one stays, and before all others the values that training began
+            // with.
             if best.is_none_or(|(lowest, _)| mean < lowest) {
                 best = Some((mean, genes));
             }

@@ -42,6 +42,8 @@ impl Verdict {
         training: &Training<'_>,
         champion: Champion,
     ) -> Result<Self, NoRows> {
+        // Both drove the same courses in the same order: course by course their common luck cancels
+        // out.
         let pairs = champion.held_out.iter().zip(&champion.start);
         let difference =
             |(trained, before): (&Run, &Run)| training.as_fitness(trained.score - before.score);

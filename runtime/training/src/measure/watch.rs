@@ -58,6 +58,8 @@ impl Watch {
         }
         for vehicle in world.snapshot().vehicles {
             let places = self.seen.entry(vehicle.agent).or_default();
+            // So many places span the time that one has to be stuck for: until they are full, nobody
+            // is.
             if places.len() == self.memory {
                 places.pop_front();
             }
@@ -69,6 +71,7 @@ impl Watch {
         if !self.passes_through {
             return;
         }
+        // The list of the world only grows: each look takes what is new since the last one.
         for collision in &world.collisions()[self.collisions..] {
             self.struck.insert(collision.agent);
             if let Party::Agent(other) = collision.with {

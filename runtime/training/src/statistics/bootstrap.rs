@@ -62,6 +62,8 @@ impl Bootstrap {
             return self.percentile(level);
         }
         let corrected = |p: f64| {
+            // Without bias and acceleration this is `p` again, and the interval that of the
+            // percentiles.
             let from = bias + normal_quantile(p);
             normal_cdf(bias + from / (1.0 - self.acceleration * from))
         };
@@ -71,6 +73,8 @@ impl Bootstrap {
 
     /// Share of the replicates below the estimate; those that equal it count half.
     fn share_below(&self) -> f64 {
+        // Few values give many replicates that equal the estimate. All of them on one side would look
+        // like a bias.
         let below = self.replicates.partition_point(|&r| r < self.estimate);
         let up_to = self.replicates.partition_point(|&r| r <= self.estimate);
         0.5 * (below + up_to) as f64 / self.replicates.len() as f64
@@ -114,6 +118,7 @@ fn without_each(values: &[f64], statistic: impl Fn(&[f64]) -> f64) -> Vec<f64> {
 fn acceleration(jackknife: &[f64]) -> f64 {
     let mean = jackknife.iter().sum::<f64>() / jackknife.len() as f64;
     let sum = |power: i32| -> f64 { jackknife.iter().map(|j| (mean - j).powi(power)).sum() };
+    // 0 if no single value changes the statistic: that leaves the correction of the bias alone.
     let squares = sum(2);
     if squares > 0.0 {
         sum(3) / (6.0 * squares * squares.sqrt())

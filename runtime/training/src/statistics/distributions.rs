@@ -21,6 +21,8 @@ pub fn normal_quantile(p: f64) -> f64 {
 
 /// Probability that a value of Student's distribution is at most `x`; `freedom` degrees, above 0.
 pub fn student_t_cdf(x: f64, freedom: f64) -> f64 {
+    // `freedom / (freedom + x²)` gives the probability of both tails together; the law is symmetric, so
+    // one tail is half of it.
     let tail = 0.5 * incomplete_beta(0.5 * freedom, 0.5, freedom / (freedom + x * x));
     if x > 0.0 { 1.0 - tail } else { tail }
 }
@@ -42,6 +44,8 @@ fn quantile_below(p: f64, cdf: impl Fn(f64) -> f64) -> f64 {
     if p == 0.0 {
         return f64::NEG_INFINITY;
     }
+    // Both laws are symmetric about 0, and `p` is at most a half: 0 is the upper end, and only the
+    // lower one has to be looked for.
     let mut low = -1.0;
     while cdf(low) > p {
         low *= 2.0;
@@ -83,6 +87,10 @@ const TINY: f64 = 1e-300;
 /// The continued fraction, from its front [Lentz 1976].
 fn beta_fraction(a: f64, b: f64, x: f64) -> f64 {
     let guarded = |value: f64| if value.abs() < TINY { TINY } else { value };
+    // The front is the odd term for m = 0: -(a + b) x / (a + 1).
+    // `c` is the ratio of a numerator to the one before it, `d` that of the denominator before to this
+    // one; `c · d` is what a term changes the fraction by, so no number of terms has to be chosen
+    // beforehand.
     let mut d = 1.0 / guarded(1.0 - (a + b) * x / (a + 1.0));
     let (mut c, mut fraction) = (1.0, d);
     for m in 1..TERMS {

@@ -67,6 +67,7 @@ pub fn student_t(moments: &Moments, level: f64) -> Option<Interval> {
         return None;
     }
     let freedom = (moments.count() - 1) as f64;
+    // What the level leaves is shared by two tails: at 95 % the ends lie at 2.5 % and 97.5 %.
     let reach = student_t_quantile(0.5 + 0.5 * level, freedom) * moments.standard_error();
     Some(Interval {
         low: moments.mean() - reach,
@@ -85,6 +86,8 @@ pub fn wilson(successes: u64, trials: u64, level: f64) -> Option<Interval> {
     let n = trials as f64;
     let share = successes.min(trials) as f64 / n;
     let z = normal_quantile(0.5 + 0.5 * level);
+    // The two shares p with |share - p| = z · sqrt(p (1 - p) / n). The error is that of p and not of
+    // the observed share, which would be 0 if none or all succeed.
     let middle = (share + z * z / (2.0 * n)) / (1.0 + z * z / n);
     let variance = share * (1.0 - share) / n + z * z / (4.0 * n * n);
     let reach = z * variance.sqrt() / (1.0 + z * z / n);

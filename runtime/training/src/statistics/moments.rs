@@ -61,6 +61,7 @@ pub fn interquartile_mean(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let left_out = sorted.len() / 4;
+    // Of fewer than four values none is left out: it is the plain mean.
     let middle = &sorted[left_out..sorted.len() - left_out];
     (!middle.is_empty()).then(|| Moments::of(middle).mean())
 }

@@ -35,6 +35,8 @@ impl AsymptoticSequence {
             return None;
         }
         let n = moments.count() as f64;
+        // The theorem counts in standard deviations; in standard errors, as here, there is one `n` less
+        // below the line.
         let grown = n * self.rho_squared + 1.0;
         let bound = 2.0 * grown / (n * self.rho_squared) * ln(grown.sqrt() / (1.0 - self.level));
         let reach = for_few(bound.sqrt(), n - 1.0) * moments.standard_error();
@@ -111,8 +113,14 @@ impl BettingSequence {
     /// Adds a value; it is held in 0 to 1.
     pub fn push(&mut self, value: f64) {
         let value = value.clamp(0.0, 1.0);
+        // The stake stands before the value is looked at. Only then do bets on the true mean gain
+        // nothing on average, which is what the level rests on.
         let stake = self.stake();
         for bet in &mut self.means {
+            // The worst for the bet on more is a value of 0, which costs `stake · mean` of the capital,
+            // and for the other a value of 1. So limited, half of the capital is left at least: from 0
+            // there is no way back. At a mean of 0 or 1 the limit is infinite, and there one of the two
+            // bets cannot lose.
             bet.on_more *= 1.0 + stake.min(RISK / bet.mean) * (value - bet.mean);
             bet.on_less *= 1.0 - stake.min(RISK / (1.0 - bet.mean)) * (value - bet.mean);
         }
@@ -134,6 +142,7 @@ impl BettingSequence {
     /// Takes out the means against which somebody got rich. The last ones stay: an interval never
     /// becomes empty.
     fn drop_losers(&mut self) {
+        // Fair bets get there with a probability of 1 - level at most, however long one watches.
         let rich = 1.0 / (1.0 - self.level);
         // Each of the two began with half of the capital.
         let is_left = |bet: &Bet| 0.5 * bet.on_more.max(bet.on_less) < rich;

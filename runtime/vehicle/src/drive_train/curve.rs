@@ -76,8 +76,12 @@ fn monotone_slopes(points: &[(f64, f64)]) -> Vec<f64> {
         .map(|number| {
             let before = number.checked_sub(1).and_then(|n| lines.get(n));
             match (before, lines.get(number)) {
+                // The harmonic mean is near to the flatter line, which keeps the cubic between its
+                // points; where the lines have other signs there is a peak or a dip, and the slope is
+                // 0.
                 (Some(&a), Some(&b)) if a * b > 0.0 => 2.0 * a * b / (a + b),
                 (Some(_), Some(_)) => 0.0,
+                // The ends have one line beside them, a curve of one point none.
                 (only, other) => only.or(other).copied().unwrap_or_default(),
             }
         })

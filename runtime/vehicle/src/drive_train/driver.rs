@@ -65,6 +65,8 @@ impl DriveTrain {
             };
         }
         let gear = shifting.gear_of(self);
+        // Back to a speed along the body, which is what the engine turns by: in reverse gear both are
+        // negative.
         let signed = if gear.ratio < 0.0 { -along } else { along };
         let full = self.full_force(gear, signed).abs();
         let throttle = if full > 0.0 {
@@ -94,9 +96,11 @@ impl Propulsion for Driver<'_> {
     fn push(&mut self, speed: f64, dt: f64) -> Push {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
+        // What the throttle of the last step came to: whoever slows at full throttle shifts down.
         let acceleration = (speed - self.state.speed) / dt * direction;
         let pedalled = (self.state.throttle, acceleration);
         let shifting = &mut self.state.shifting;
+        // Gear first, then pedals: the throttle that gives a force depends on the gear that is in.
         shifting.shift(self.train, speed, pedalled, self.is_reversing, dt);
         // A gear of the other direction is engaged when the vehicle stands: until then it brakes. One
         // that has no such gear stays where it is.

@@ -80,6 +80,8 @@ impl DriveTrain {
         let (front, rear) = file.axles();
         let mut gears = all_gears(file, gearbox);
         let backwards = gears.iter().position(|gear| gear.ratio < 0.0);
+        // The first gear backwards is the reverse gear; others of them are dropped, so that forward
+        // gears can be counted.
         let reverse = backwards.map(|number| gears.remove(number));
         gears.retain(|gear| gear.ratio > 0.0);
         Some(Self {
@@ -96,6 +98,8 @@ impl DriveTrain {
             foot_brake: brakes.foot * wheels * (1.0 + file.towed_mass() / file.mass()),
             drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
             rolling: resistance.rolling,
+            // Axles are m ahead of the centre of mass, the rear one below 0: the lever of the front
+            // axle over the wheelbase.
             rear_load: front / (front - rear),
             friction: file.wheels.friction.unwrap_or(f64::INFINITY),
         })
@@ -132,6 +136,7 @@ impl DriveTrain {
     /// The hardest acceleration on level ground, m/s^2, of any gear at any speed of the engine.
     pub fn hardest_acceleration(&self) -> f64 {
         let (idle, limit) = (self.curve.idle_rpm(), self.curve.limit_rpm());
+        // Tried instead of solved: the curve has any shape between its points.
         let speeds = (0..=200).map(|part| idle + f64::from(part) / 200.0 * (limit - idle));
         let pulls = speeds.flat_map(|rpm| {
             let gears = self.gears.iter();
@@ -142,6 +147,7 @@ impl DriveTrain {
 
     /// Grip of the wheels that a gear drives under a load of the whole vehicle, N, at rest.
     pub fn traction(&self, gear: &Gear, load: f64) -> f64 {
+        // A gear that drives wheels of both axles has the grip of all the weight.
         let share = if gear.front == 0.0 {
             self.rear_load
         } else if gear.front == 1.0 {
@@ -149,6 +155,7 @@ impl DriveTrain {
         } else {
             1.0
         };
+        // Trailers stand on their own wheels.
         self.friction * load * share * self.own_share
     }
 
@@ -186,6 +193,8 @@ impl DriveTrain {
         let gear = &self.gears[0];
         let weight = self.mass * GRAVITY;
         let by_force = asin((self.full_force(gear, 0.0) / weight).min(1.0));
+        // On a grade load falls with its cosine and pull grows with its sine: grip under a load of 1 is
+        // the tangent of the steepest one.
         by_force.min(atan(self.traction(gear, 1.0)))
     }
 }

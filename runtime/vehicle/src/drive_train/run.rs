@@ -83,6 +83,9 @@ impl<'a> Run<'a> {
         let shifted = (pedals.throttle, self.acceleration);
         self.shifting
             .shift(self.train, self.speed, shifted, false, dt);
+        // The midpoint rule: a first half step finds the speed of the middle. The forces there, over
+        // the way at the mean speed, do just the work that is gained in speed, so that the account
+        // closes.
         let first = self.forces(pedals, self.speed);
         let middle = (self.speed + 0.5 * dt * first.sum() / self.train.mass).max(0.0);
         let forces = self.forces(pedals, middle);
@@ -123,11 +126,15 @@ impl<'a> Run<'a> {
     /// the others from forces and way.
     fn account(&mut self, forces: &Forces, after: f64, way: f64, time: f64) {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
+        // Back from the force at the wheels, since grip may have taken from what the throttle asked
+        // for.
         let torque = forces.drive * train.radius / (gear.ratio * train.efficiency);
         // Of the shaft behind the clutch, in this step, rad.
         let turned = way / train.radius * gear.ratio;
         let idles = train.curve.idle_rpm() * TAU / 60.0 * time;
         let energy = &mut self.energy;
+        // The engine turns with the shaft but never slower than it idles; what it turns more slips in
+        // the clutch.
         energy.engine += torque * turned.max(idles);
         energy.clutch += torque * (idles - turned).max(0.0);
         energy.gearbox += torque * turned * (1.0 - train.efficiency);

@@ -47,6 +47,7 @@ impl Shifting {
             self.is_reverse = is_reversing;
         }
         self.rests = (self.rests - dt).max(0.0);
+        // There is one gear backwards. The forward one is kept meanwhile.
         if self.is_reverse || self.rests > 0.0 {
             return;
         }
@@ -60,6 +61,7 @@ impl Shifting {
             return;
         };
         let slows = throttle > FULL && acceleration < 0.0;
+        // Or the next step would shift up again.
         let takes_it = train.rpm(&train.gears[usize::from(lower)], speed) < UP * train.up_rpm;
         if (rpm < train.down_rpm || slows) && takes_it {
             self.gear = lower;

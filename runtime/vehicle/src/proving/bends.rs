@@ -22,6 +22,7 @@ pub(super) fn braking(subject: &Subject<'_>, model: &SingleTrack) -> Measured {
     let [coarse, value, fine] = STEPS.map(|dt| {
         let mut car = Car::new(subject, model, from);
         for _ in 0..(60.0 / dt) as u32 {
+            // More than any brake has.
             car.step(-1e3, 0.0, dt);
         }
         car.state.pose.position.x
@@ -61,6 +62,8 @@ pub(super) fn circle(subject: &Subject<'_>, model: &SingleTrack, radius: f64) ->
         speed = (speed + STAIRCASE * DT).min(1.2 * most);
         let from_centre = car.centre() - centre;
         let aim = Aim {
+            // The circle is driven to the left, and its middle is on the left: inside is left of the
+            // line.
             offset: radius - from_centre.length(),
             heading: atan2(from_centre.x, -from_centre.y),
             curvature: 1.0 / radius,
@@ -83,6 +86,7 @@ pub(super) fn step_steer(subject: &Subject<'_>, model: &SingleTrack) -> Measured
     let speed = (0.6 * Car::top_speed(subject)).min(80.0 / 3.6);
     let lateral = (0.3 * model.friction * GRAVITY).min(4.0);
     let gain = LinearState::steady(model, speed, 1.0).yaw_rate;
+    // The linear model turns in proportion to the wheels: what 1 rad gives tells how much is needed.
     let wheels = lateral / speed / gain;
     let mut car = Car::new(subject, model, speed);
     let mut highest = 0.0f64;

@@ -93,6 +93,7 @@ impl Course {
 
     /// Whether a point of the vehicle keeps to the lane that it is in.
     fn stands(&self, x: f64, y: f64) -> bool {
+        // Between the lanes there are no cones: there it may be anywhere.
         let mut gates = self.gates.iter();
         gates.all(|gate| {
             let within = x >= gate.from && x <= gate.to;
@@ -116,6 +117,8 @@ impl Course {
 /// The line from one lane into the next, a polynomial of fifth order.
 fn over(before: Gate, after: Gate, x: f64) -> Aim {
     let (room, rise) = (after.from - before.to, after.middle - before.middle);
+    // 10 u³ - 15 u⁴ + 6 u⁵ leaves and arrives level and without curvature; 30 u² (1 - u)² and
+    // 60 u (1 - u) (1 - 2 u) are its derivatives. Curvature is that of small slopes.
     let u = (x - before.to) / room;
     let slope = rise / room * 30.0 * u * u * (1.0 - u) * (1.0 - u);
     let bend = rise / (room * room) * 60.0 * u * (1.0 - u) * (1.0 - 2.0 * u);
@@ -131,6 +134,7 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
 pub(super) fn run(subject: &Subject<'_>, model: &SingleTrack, course: &Course) -> Measured {
     let top = Car::top_speed(subject);
     let (mut highest, mut speed) = (0.0, 5.0f64);
+    // The first speed at which a cone falls ends it, whatever faster ones would do.
     while speed <= top.min(FASTEST) && passes(subject, model, course, speed) {
         highest = speed;
         speed += STEP;
@@ -156,6 +160,7 @@ pub(super) fn run(subject: &Subject<'_>, model: &SingleTrack, course: &Course) -
 
 fn passes(subject: &Subject<'_>, model: &SingleTrack, course: &Course, speed: f64) -> bool {
     let mut car = Car::new(subject, model, speed);
+    // The pose is that of the rear axle, and the centre of gravity begins the run-up.
     car.state.pose.position.x = -RUN_UP - model.rear;
     let end = course.gates[2].to + subject.file.body.length;
     let mut time = 0.0;

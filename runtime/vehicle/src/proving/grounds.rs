@@ -46,10 +46,13 @@ impl Course {
     fn profile(&self, x: f64) -> (f64, f64) {
         let radius = self.radius;
         match self.obstruction {
+            // The middle of a wheel that rolls over it goes round on radius + bump; the contact is a
+            // radius lower.
             Obstruction::HalfRound(bump) => {
                 let (height, slope) = arc(radius + bump, x);
                 above_ground(height - radius, slope)
             }
+            // Before the edge the wheel leans against it: its middle goes round on a circle about it.
             Obstruction::Step(step) if x < 0.0 => {
                 let (height, slope) = arc(radius, x);
                 above_ground(step + height - radius, slope)
@@ -60,6 +63,7 @@ impl Course {
                     return (0.0, 0.0);
                 }
                 let (near, far) = (arc(radius, x), arc(radius, x - width));
+                // It rests on that of the two edges which holds it higher.
                 let (height, slope) = if near.0 > far.0 { near } else { far };
                 (height - radius, slope)
             }

@@ -169,6 +169,7 @@ impl Subject<'_> {
         match measured {
             Ok(measured) => {
                 // Without brakes no way is long enough: that is no limit.
+                // A limit of the file goes before that which its numbers give.
                 let limit = given.or(measured.limit).filter(|limit| limit.is_finite());
                 let is_value = measured.value.is_finite();
                 let keeps = |limit: f64| match measured.bound {

@@ -173,6 +173,7 @@ fn tilt_until(model: &RigidModel, most: f64, is_over: impl Fn(&Trial<'_, Slope>)
             angle,
             heading: FRAC_PI_2,
         };
+        // Each angle begins as the one before ended, as on a table that turns slowly.
         let mut trial = Trial {
             model,
             surface: &table,
@@ -212,6 +213,7 @@ pub(super) fn half_round(model: &RigidModel) -> Measured {
         let mut worst = 0.0f64;
         let way = 4.0 * model.half_size.x + 15.0;
         let steps = (way / speed / DT) as u32;
+        // Upwards only: a hull that falls is weightless at most, and its landing is a lift again.
         let keeps = (0..steps).all(|_| {
             let before = trial.state.body.velocity.z;
             let sound = trial.run(DT, Controls::default());
@@ -314,6 +316,7 @@ fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> bool {
     let mut trial = Trial::new(model, &course, Pose::new(-ahead, 0.0, 0.0));
     trial.state.roll(speed);
     let full = Controls {
+        // A wish that hardly any engine meets: full throttle at every speed.
         acceleration: model.limits.max_acceleration.max(GRAVITY),
         ..Controls::default()
     };

@@ -77,6 +77,7 @@ pub(super) fn coast_down(train: &DriveTrain) -> Measured {
         run.step(NONE, DT);
     }
     let (c, r) = (train.drag, train.rolling);
+    // The integral of m dv / (c v² + r v); without rolling, of m dv / c v².
     let exact = match (c > 0.0, r > 0.0) {
         (_, true) => train.mass / r * ln(from * (c * to + r) / (to * (c * from + r))),
         (true, false) => train.mass / c * (1.0 / to - 1.0 / from),
@@ -96,6 +97,7 @@ pub(super) fn grade(train: &DriveTrain) -> Measured {
         }
         run.distance >= 20.0
     };
+    // From level ground to just below the vertical.
     let (mut low, mut high) = (0.0, 1.5);
     for _ in 0..20 {
         let middle = 0.5 * (low + high);

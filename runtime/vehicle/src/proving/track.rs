@@ -78,8 +78,10 @@ impl<'a> Car<'a> {
     /// more; holds a speed, m/s.
     pub(super) fn follow(&mut self, aim: Aim, speed: f64, dt: f64) {
         let along = self.state.speed.max(1.0);
-        // A second-order return to the line with a time constant of half a second.
+        // A second-order return to the line, at any speed with a time constant of 0.6 s and a damping
+        // ratio of 0.8.
         let (stiff, damped) = (1.0 / (0.6 * along), 1.6);
+        // By where the centre moves and not where the body points: with slip it points into the bend.
         let error = wrap_angle(self.course() - aim.heading);
         let back = -stiff * stiff * aim.offset - damped * stiff * error;
         let steering = atan(self.model.wheelbase() * (aim.curvature + back));

@@ -24,12 +24,14 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
     let clearance = rounded(2.0 * (model.height + model.hull.z - model.half_size.z)) / 2.0;
     let height = kind.height - clearance;
     let middle = clearance + 0.5 * height;
+    // The model counts from the centre of gravity, the file from the middle of the hull.
     let ahead = |x: f64| rounded(x - model.hull.x);
     let places = model.wheels.iter().map(|wheel| {
         let place = wheel.contact;
         [
             ahead(place.x),
             rounded(place.y),
+            // The middle of a wheel is a radius above the ground.
             rounded(model.radius - middle),
         ]
     });

@@ -43,6 +43,7 @@ impl RigidModel {
         for part in 0..=ANGLES {
             let angle = steepest * f64::from(part) / f64::from(ANGLES);
             let acceleration = self.acceleration_at(angle);
+            // Where more lean holds against less, it goes over by itself.
             if part > 0 && acceleration <= curve.tips_at {
                 break;
             }
@@ -62,6 +63,8 @@ impl RigidModel {
         let widest = self.wheels.iter().map(|wheel| wheel.contact.y.abs());
         let reach = slope * widest.fold(0.0, f64::max);
         let sags = (0..self.wheels.len()).map(|wheel| self.static_sag(wheel));
+        // At the lower end even the outermost wheel has lost its sag and nothing is carried; at the
+        // upper end no wheel carries less than at rest.
         let (mut low, mut high) = (-reach - sags.fold(0.0, f64::max), reach);
         for _ in 0..HALVINGS {
             let middle = 0.5 * (low + high);
@@ -74,6 +77,7 @@ impl RigidModel {
         let wheels = self.wheels.iter().zip(loads(high));
         let righting: f64 = wheels.map(|(wheel, load)| load * wheel.contact.y).sum();
         let lever = self.mass * self.height;
+        // Moments about the middle of the track: m h (a cos + g sin) is what the loads hold.
         (righting - lever * GRAVITY * sin) / (lever * cos)
     }
 

@@ -50,6 +50,8 @@ impl QuarterCar {
             return 0.0;
         }
         let ratio = self.damping_ratio();
+        // Solutions of x'' + 2 ratio · pulse · x' + pulse² (x - 1) = 0 from 0 and at rest: two equal
+        // roots, a pair of complex ones, and two real ones.
         if (ratio - 1.0).abs() < CRITICAL {
             return 1.0 - exp(-pulse * time) * (1.0 + pulse * time);
         }

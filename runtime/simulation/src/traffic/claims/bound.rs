@@ -37,6 +37,7 @@ impl Claims {
     pub(crate) fn bound(junction: u32, ground: &Ground) -> f64 {
         let ways = ground.ways_through(junction);
         let longest = ways.lengths.fold(0.0, f64::max);
+        // One after the other, from each lane a vehicle that clears the way with its whole length.
         let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
         let control = ground.law(junction).right_of_way.control();
         let signals = ground.signals(junction);

@@ -38,6 +38,7 @@ impl Entries {
         let right = &scene.ground.law(junction).right_of_way;
         let line = approach(grant.agent, grant.at, scene);
         if let Some(line) = line.filter(|_| right.follow_up(grant.path) > 0.0) {
+            // Cleared here and not each step: the list is as long as lines were crossed of late.
             let kept = (FORGOTTEN_AFTER / scene.dt) as u64;
             self.0.retain(|_, step| *step + kept > scene.step);
             self.0.insert(line, scene.step);
@@ -68,6 +69,7 @@ impl Claims {
         let enters =
             coming.map(|grant| scene.time_for(scene.before_line(grant), grant.agent, grant.at));
         let entered = self.entries.0.get(&line);
+        // In seconds from the present step on, so below 0 for who has entered.
         let entered = entered.map(|&step| scene.dt * -(scene.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);
         let to_line = -scene.front(request.agent, need.at);

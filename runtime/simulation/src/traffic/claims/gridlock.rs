@@ -115,6 +115,8 @@ impl Claims {
         self.gridlocked.retain(|id| first_ids.contains(id));
         let may_search = Rate::new(DETOUR_RATE, clock.dt).is_due(clock.step, 0);
         for (ring, first_id) in rings.iter().zip(first_ids) {
+            // Made anew for each ring: whoever has been let in with the one before counts. Heads are in
+            // one ring at most, since each waits for one other.
             let scene = &setting.with(agents);
             if let Some(batch) = self.batch(ring, &heads, scratch, scene) {
                 self.counts.rotations += 1;
@@ -125,6 +127,8 @@ impl Claims {
             let signals = ring
                 .iter()
                 .filter(|&&number| heads[number].needs_green(scene));
+            // Signals decide how long the ring may stand before somebody is sent round, also while
+            // nobody asks for green yet: so they are collected first, and taken back below.
             let before = scratch.asks_for_green.len();
             scratch
                 .asks_for_green
@@ -182,6 +186,7 @@ impl Claims {
         let mut heads: Vec<Head> = standing
             .filter_map(|request| self.head(request, scene))
             .collect();
+        // By id, so that rings are found in the same order wherever agents are stored.
         heads.sort_unstable_by_key(|head| head.request.id);
         let mut by_agent: Vec<(u32, usize)> = heads
             .iter()

@@ -41,6 +41,7 @@ impl Claims {
             let waits = claim.wall_at == grant.at + 1;
             let before = granted
                 .iter()
+                // In the order of tickets: those that pass first stand before its own.
                 .take_while(|other| other.ticket < grant.ticket);
             let met = before.filter(|other| {
                 let way = (grant.path, grant.agent);

@@ -350,6 +350,7 @@ impl Claims {
         if list.is_empty() {
             self.busy.push(junction);
         }
+        // Behind those with the same ticket, who have it for longer.
         let place = list.partition_point(|other| other.ticket <= grant.ticket);
         list.insert(place, grant);
     }
@@ -374,6 +375,7 @@ impl Claims {
         exit: LaneletId,
     ) {
         let next = self.draw_ticket();
+        // One below the lowest: it is inside already, so it waits for nobody, and all others for it.
         let first = self.granted[junction as usize].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
@@ -455,6 +457,8 @@ impl Claims {
             }
         }
         // An edit can make one junction of two.
+        // Then a vehicle may hold two connections with one ticket: they stand in the order of its
+        // route.
         for grants in &mut self.granted {
             grants.sort_unstable_by_key(|grant| (grant.ticket, grant.at));
         }

@@ -86,6 +86,8 @@ impl Claims {
         agents: &mut Agents,
         scratch: &mut Scratch,
     ) {
+        // How long vehicles have been kept is needed before people decide: after a while people let
+        // them go first. What people take back is found after that, with what they want.
         let scene = given.beside(people).with(agents);
         let busy = people.busy().iter();
         let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &scene));

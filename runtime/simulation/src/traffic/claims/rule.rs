@@ -134,6 +134,8 @@ impl Claims {
         }
         let length = scene.ground.length(need.exit);
         let room = self.room_beyond(request, need, scene);
+        // The exit may be shorter than the vehicle, where lanes beyond it count as well
+        // (`Scene::needs`): then it has to be empty, and that is enough.
         room >= length || (is_last && room >= scene.space(request.agent))
     }
 
@@ -304,6 +306,7 @@ pub(super) fn find_place(
     scene: &Scene<'_>,
 ) -> Result<Option<u64>, Refusal> {
     let before = place_among(request, need, junction.inside, scene).ok_or(Refusal::Occupied)?;
+    // Who waits for room in a ring keeps others out of that ring (`has_room`), not out of the junction.
     let mut earlier = junction
         .pending
         .iter()
@@ -336,6 +339,7 @@ fn place_among(
     let Some(first) = others().find(in_the_way) else {
         return Some(None);
     };
+    // Before the first one that is in the way is before all with later tickets, too.
     let mut later = others().skip_while(|grant| grant.ticket < first.ticket);
     let is_undisturbed = later.all(|grant| passes_before(request, need, grant, scene));
     is_undisturbed.then_some(Some(first.ticket))
@@ -357,11 +361,15 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     };
     let speed = scene.speed(grant.agent);
     let distance = theirs.from - scene.front(grant.agent, grant.at);
+    // The other one would have to wait: only who can still do so before the place, and gently, is made
+    // to.
     if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * scene.dt {
         return false;
     }
     let comes = scene.time_for(distance, grant.agent, grant.at);
     let is_merge = conflicts.is_merge(need.path, grant.path);
+    // Into one lane the other follows from where they meet, so the rear need not have left the whole
+    // place.
     let end = if is_merge { own.from } else { own.to };
     let way = end - scene.rear(request.agent, need.at);
     let leaves = scene.time_for(way, request.agent, need.at);
@@ -394,6 +402,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     };
     let speed = scene.speed(agent);
     let distance = meeting.own.from - scene.front(agent, need.at);
+    // It could not stop before the place any more, so it may not count on anybody's leaving in time.
     if distance < speed * speed / (2.0 * BRAKING) + speed * scene.dt {
         return true;
     }
@@ -404,6 +413,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
         && scene.gives_way(need.junction, need.path, grant.path)
         && !is_locked(request, need.junction, scene);
     let comes = match waits_for_gap {
+        // As if it were there: all the time that the other takes to leave counts as waiting.
         true => 0.0,
         false => scene.time_for(distance, agent, need.at),
     };
@@ -447,6 +457,7 @@ fn comes_within(
     let waits = scene.time_for(to_line, request.agent, need.at);
     let conflicts = scene.ground.conflicts(need.junction, false);
     let met = conflicts.between(other.path.1, need.path);
+    // Until it is where both ways meet, and not only at its own line.
     let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
     scene.time_for(way, other.agent, other.at) < waits + gap
 }

@@ -246,11 +246,13 @@ fn time_to_cover(distance: f64, speed: f64, top: f64) -> f64 {
         return 0.0;
     }
     let a = EXPECTED_ACCELERATION;
+    // From v to the top speed with a: (top² - v²) / 2 a.
     let to_top = (top * top - speed * speed).max(0.0) / (2.0 * a);
     if distance < to_top {
         // d = v t + a t^2 / 2
         return ((speed * speed + 2.0 * a * distance).sqrt() - speed) / a;
     }
+    // `top` is never 0: it is the least speed at least.
     (top - speed).max(0.0) / a + (distance - to_top) / top
 }
 

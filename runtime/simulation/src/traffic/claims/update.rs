@@ -38,11 +38,13 @@ impl Claims {
         self.keep(|grant| is_inside(grant, &given.beside(people).with(agents)));
         self.find_revoked(&given.beside(people).with(agents), &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
+        // After grants are taken back: who has lost its turn asks again in this step.
         request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
         if !people.busy().is_empty() {
             self.heed_people(given, people, agents, &mut scratch);
         }
         let setting = given.beside(people);
+        // Before anybody is let in, since those who are inside uninvited count for them.
         self.watch(&mut scratch.intruders, &setting.with(agents));
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
@@ -53,6 +55,8 @@ impl Claims {
             .approaches
             .sort_unstable_by_key(|approach| approach.path.0);
         self.decide_all(setting, agents, &mut scratch);
+        // Rings are made of those whom the decisions have refused for want of room; and walls need the
+        // tickets of all who have been let in.
         self.turn_rings(clock, setting, agents, &mut scratch);
         self.set_walls(&setting.with(agents), &mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
@@ -61,6 +65,7 @@ impl Claims {
         }
         self.find_arrivals(&setting.with(agents), &mut scratch);
         self.scratch = scratch;
+        // Last: people wait for everybody who has been let in, in this step as well.
         let busy = people.busy().iter();
         let over: Vec<Vec<Over>> = busy
             .map(|&crossing| self.over(crossing, &setting.with(agents)))
@@ -171,6 +176,8 @@ impl Claims {
         needs: &[Need],
         (before, is_on_red): (Option<u64>, bool),
     ) -> u32 {
+        // Only who needs a single junction passes before somebody; a chain gets one ticket after all
+        // others.
         let between = before.zip(needs.first());
         let ticket = match between {
             Some((before, need)) => self.ticket_before(need.junction, before),

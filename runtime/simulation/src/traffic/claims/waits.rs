@@ -81,6 +81,8 @@ impl Claims {
         let scene = &setting.with(agents);
         let claim = &agents.claim[agent as usize];
         let (at, why) = match claim.refused {
+            // Not refused: it waits at a wall inside, or not at all. `wall_at` is one more than the
+            // place on the route.
             Refusal::None => (claim.wall_at.checked_sub(1)?, Why::Inside),
             Refusal::NotFirst => (claim.asked_for, Why::Queue),
             Refusal::Red => (claim.asked_for, Why::Red),
@@ -132,6 +134,7 @@ impl Claims {
                 .map(|entry| entry.agent)
                 .into_iter()
                 .collect(),
+            // Who asks has no ticket yet, and would draw the highest.
             Why::Occupied => met(u64::MAX),
             Why::Inside => {
                 let own = granted.iter().find(|grant| grant.agent == agent);

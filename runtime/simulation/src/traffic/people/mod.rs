@@ -173,6 +173,7 @@ impl People {
         let crossing = numbers.find(is_meant).ok_or_else(none)?;
         let own = (0..self.id.len()).filter(|&i| self.crossing[i] == crossing);
         let from_right = own.clone().filter(|&i| self.is_from_right[i]).count();
+        // To the side that has fewer: of those who are there not more than half come from the right.
         let is_from_right = 2 * from_right <= own.count();
         self.come(crossing, is_from_right, &sites[crossing as usize])
             .ok_or(NoCrossing::Full(node.0))
@@ -207,6 +208,7 @@ impl People {
         clock: &Clock,
     ) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
+        // By where it lies: an edit gives crossings other numbers.
         let is_same = |a: &CrossingSite, b: &CrossingSite| {
             let (a, b) = (&a.crossing, &b.crossing);
             (a.road, a.end, a.right_kerb, a.length, a.width)
@@ -226,6 +228,7 @@ impl People {
             }
             *stays = false;
             let site = &old[crossing];
+            // Who stands before the kerb goes away; who is beyond the other one is there.
             if self.along[person] > 0.0 && self.along[person] < site.crossing.length {
                 let place = self.place(person, site);
                 let end = self.end(person, site);
@@ -233,6 +236,7 @@ impl People {
             }
         }
         self.keep(&stays);
+        // What was derived is of the old ground.
         self.seen = Seen::default();
         self.renew_sources(after, rate, clock);
     }
@@ -292,6 +296,7 @@ impl People {
                 waits: self.since[person].is_finite(),
             }
         });
+        // Strays keep the numbers that they had on the crossing.
         let mut all: Vec<_> = walkers
             .chain(self.strays.iter().map(Stray::record))
             .collect();
@@ -324,6 +329,7 @@ impl People {
 /// and not all in one line.
 fn lane_for(id: u64, is_from_right: bool, width: f64) -> f64 {
     let free = (0.5 * width - RADIUS - 0.1).max(0.0);
+    // Five lines from the middle of the strip outwards, at 0.15 to 0.95 of what is free.
     let share = 0.15 + 0.2 * (id / 2 % 5) as f64;
     // Outward of the strip is to the right of who walks from the right kerb to the left one.
     let side = if is_from_right { 1.0 } else { -1.0 };

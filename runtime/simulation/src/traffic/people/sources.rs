@@ -69,6 +69,7 @@ impl Source {
         if self.is_dry() {
             return f64::INFINITY;
         }
+        // A unit number is below 1, so the logarithm is finite.
         -ln(1.0 - self.stream.next_unit()) * 3600.0 / self.rate
     }
 }

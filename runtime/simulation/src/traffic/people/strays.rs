@@ -102,6 +102,7 @@ impl People {
             let nearest = self.wall_for(agent, roadside, agents);
             let claim = &mut agents.claim[agent as usize];
             let Some((at, s)) = nearest else { continue };
+            // A junction may hold it up as well: the wall that it comes to first counts.
             let is_first = claim.wall_at == 0 || (at + 1, s as f32) < (claim.wall_at, claim.wall_s);
             if is_first {
                 (claim.wall_at, claim.wall_s) = (at + 1, s as f32);
@@ -143,6 +144,8 @@ impl People {
                     .strays
                     .iter()
                     .any(|stray| stray.distance_to(place) < NEAR);
+                // Only the nearest place counts: who cannot stop before it would come to stand on the
+                // way of the stray, where it keeps him from walking on.
                 if is_near && way >= 0.0 {
                     let can_stop = speed * speed <= 2.0 * BRAKING * way;
                     return can_stop.then_some((at, s - BEFORE));
@@ -169,6 +172,7 @@ impl People {
         let way = WALKING_SPEED * clock.dt;
         for stray in &mut self.strays {
             let (here, next) = (stray.place, stray.after(1.0));
+            // Who is in the way already walks on: to stand there would help nobody.
             stray.waits = boxes
                 .iter()
                 .any(|vehicle| sweeps(vehicle, next) && !sweeps(vehicle, here));
@@ -188,6 +192,7 @@ impl People {
 fn sweeps((pose, speed, vehicle_type): &(Pose, f64, &VehicleType), place: DVec2) -> bool {
     let local = pose.to_local(place);
     let half = 0.5 * vehicle_type.width + RADIUS + 0.2;
+    // Half a second until it brakes, and the way until it stands.
     let stopping = speed * speed / (2.0 * BRAKING) + speed * 0.5;
     let ahead = vehicle_type.front + stopping + RADIUS + 0.2;
     let behind = -vehicle_type.rear_overhang - RADIUS;

@@ -98,6 +98,7 @@ impl People {
         for (&crossing, &kept) in seen.busy.iter().zip(kept) {
             let site = &sites[crossing as usize];
             let own = &seen.by_crossing[crossing as usize];
+            // Infinite while they walk, which counts as no wait.
             let wait = |&person: &u32| (time - self.since[person as usize]).max(0.0);
             let longest = own.iter().map(wait).fold(0.0, f64::max);
             let (may_walk, is_locked) = match site.walk_stages {
@@ -108,6 +109,8 @@ impl People {
                 Some(stages) => {
                     let walk = signals.walk(ground, site.junction, stages, time);
                     let needed = site.crossing.longest_stretch() / WALKING_SPEED;
+                    // Later than in the first seconds somebody sets off only if nobody loses by it: no
+                    // vehicle is kept by people, and nobody waits for another stage.
                     let may = walk.is_some_and(|walk| {
                         let is_early = walk.elapsed <= WALK_WINDOW;
                         walk.left >= needed && (is_early || (kept == 0.0 && !walk.is_opposed))
@@ -160,6 +163,7 @@ impl People {
                 Stage::On(stretch) => overlap(stretch, across) && comes < over.leaves + slack,
                 Stage::Before(stretch) => {
                     let wants = self.seen.wants[person] && overlap(stretch, across);
+                    // Who has waited for long keeps vehicles out however far away they still are.
                     wants && (is_locked || comes < over.leaves + slack)
                 }
             }

@@ -62,6 +62,9 @@ impl SignalStates {
         let groups: Vec<usize> = groups.map(|(group, _)| group).collect();
         for (group, state) in self.states.iter_mut().enumerate() {
             let is_to_close = groups.contains(&group);
+            // Both pairs of amber and red look alike; they differ in what comes after. One begins the
+            // new programme by itself, the other stays red until the edit has entered. So a phase is
+            // exchanged for its twin, and what is shown does not begin again.
             state.phase = match (state.phase, is_to_close) {
                 (phase @ (Phase::LastAmber | Phase::Closed), true) => phase,
                 (Phase::LastAmber, false) => Phase::ClosingAmber,

@@ -96,6 +96,7 @@ impl Desk {
             _ => None,
         });
         let until = holds.reduce(f64::max)?;
+        // However often it is asked for again: the bound counts from the first hold of this green.
         let bound = self.held_since.unwrap_or(time) + LONGEST_HOLD;
         Some(until.min(bound)).filter(|until| *until > time)
     }
@@ -118,6 +119,7 @@ impl Desk {
 
     /// Notes which stages somebody waits for, one bit each.
     pub(super) fn note_waits(&mut self, bits: u32, time: f64) {
+        // Who need not wait any more and comes back later begins anew.
         for (stage, since) in self.waiting.iter_mut().enumerate() {
             if bits & (1u32 << stage) == 0 {
                 *since = None;
@@ -131,6 +133,7 @@ impl Desk {
     pub(super) fn starved(&self, time: f64, longest: impl Fn() -> f64) -> Option<u32> {
         let waits = self.waiting.iter().zip(0u32..);
         let waits = waits.filter_map(|(since, stage)| Some(((*since)?, stage)));
+        // Of two that have waited equally long the smaller number, in every run.
         let (since, stage) = waits.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)))?;
         (time - since >= longest()).then_some(stage)
     }
@@ -148,6 +151,7 @@ impl Desk {
         let within = |comer: &&Comer| comer.group == group && comer.distance <= DETECTOR;
         let mut near = Vec::new();
         for comer in comers.iter().filter(within) {
+            // Counted when he comes into reach: who was there at the last look has been counted.
             if self.near.binary_search(&comer.id).is_err() {
                 *self.arrivals.entry(comer.path).or_default() += 1;
             }

@@ -115,6 +115,7 @@ impl SignalStates {
         let (state, desk) = (&self.states[group], &self.desks[group]);
         let programme = ground.programme(group);
         let by_path = demand_by_path(comers, group);
+        // Signals count to the end of the step; the module is told the time at which it is asked.
         let time = (clock.step + 1) as f64 * clock.dt;
         let called = self.calls(group) | desk.called();
         let stage_facts = |(number, &times)| StageFacts {
@@ -146,6 +147,7 @@ impl SignalStates {
                 let mut demand = by_path.get(&(junction, path)).copied().unwrap_or_default();
                 demand.arrivals = desk.arrivals((junction, path));
                 let bits = ground.stages_of((junction, path));
+                // Ways with green in several stages count in each of them.
                 for (number, stage) in facts.stages.iter_mut().enumerate() {
                     if bits & (1u32 << number) != 0 {
                         stage.demand = stage.demand.with(demand);

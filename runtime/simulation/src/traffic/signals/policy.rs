@@ -27,6 +27,7 @@ impl Policy<'_> {
         if let Some((controllers, group, facts)) = &mut self.module {
             let facts = facts.as_ref();
             let answer = controllers.decide(*group, &SignalView { facts, ..view });
+            // After a fault demand decides, also in the steps until the module is asked again.
             desk.is_by_demand = answer.is_err();
             match answer {
                 Ok(next) => return next,

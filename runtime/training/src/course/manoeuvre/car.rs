@@ -67,6 +67,7 @@ impl Car {
         let (least, most) = match way {
             1.0 => (-brake, gas),
             -1.0 => (-gas, brake),
+            // Standing it sets out either way, by its engine.
             _ => (-gas, gas),
         };
         wanted.clamp(least, most)
@@ -90,6 +91,8 @@ impl Car {
         } else {
             wanted.clamp(-kind.max_speed, kind.max_speed)
         };
+        // Means of the step for speed and wheel angle: driven back with the opposite speed, the car
+        // comes back along its own arc.
         let distance = 0.5 * (self.speed + speed) * dt;
         let turned = distance * tan(0.5 * (self.steering + steering)) / kind.wheelbase;
         // Along the chord of the arc, whose heading is the mean of those before and after.
@@ -108,6 +111,7 @@ impl Car {
         if self.speed == 0.0 {
             return;
         }
+        // The way before a stand is remembered: a stop alone is no shunt.
         let way = self.speed.signum();
         self.shunts += u32::from(self.way * way < 0.0);
         self.way = way;

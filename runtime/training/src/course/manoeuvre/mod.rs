@@ -363,6 +363,7 @@ impl Run {
             mean_lean: sums.lean / steps,
             ..Conduct::default()
         };
+        // Asked once about the whole drive: of a moment it is told nothing.
         let score = |setting: &ModuleSetting| {
             let module = make::<dyn Fitness>(modules, setting)?;
             let mut outputs = [FitnessOutput::default()];

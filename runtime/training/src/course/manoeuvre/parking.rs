@@ -61,6 +61,7 @@ pub(in crate::course) fn draft(seed: u64) -> Draft {
     let mut stream = Stream::new(seed, "parking", 0);
     let from = if stream.next_unit() < 0.5 { -1.0 } else { 1.0 };
     let middle = 0.5 * DEPTH + 0.5 * AISLE;
+    // Along the aisle, from below (heading up) or from above (heading down), in front of the bays.
     let start = Place::ground(
         middle + stream.next_in(-0.5, 0.5),
         -from * stream.next_in(3.0, 9.0),

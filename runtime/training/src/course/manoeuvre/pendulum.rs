@@ -92,6 +92,8 @@ impl Manoeuvre for Pendulum {
             ..command
         };
         let acceleration = self.car.advance(straight, dt);
+        // A thin rod on a joint: m L² / 3 times its angular acceleration is m L / 2 (g sin - a cos),
+        // where a car that speeds up tips the pole back.
         let (sin, cos) = sin_cos(self.lean);
         let torque = GRAVITY * sin - acceleration * cos;
         // Velocity first, so that the swing of an undriven pole neither grows nor dies down.

@@ -162,6 +162,8 @@ impl Manoeuvre for Trailer {
         let speed = 0.5 * (before + self.car.speed);
         let turning = self.car.yaw_rate;
         let coupling = self.coupling();
+        // Only what of the coupling's motion is across the trailer turns it: `speed` along the car, and
+        // `coupling * turning` to the outer side, since it lies behind the axle of the car.
         let rate = |hitch: f64| {
             let (sin, cos) = sin_cos(hitch);
             (speed * sin - coupling * turning * cos) / DRAWBAR
