@@ -115,6 +115,7 @@ fn driving(
     let kept: Vec<Remembered> = state
         .and_then(|state| postcard::from_bytes(state).ok())
         .unwrap_or_default();
+    // Kept by agent index, as the behaviour of the run has saved them.
     let kept = kept.into_iter().nth(view.index as usize);
     let agent = kept.map_or_else(Agent::default, Agent::with_memory);
     let step = Step {
@@ -162,6 +163,7 @@ fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
         goal: Some(DVec2::new(200.0, 0.0)),
         has_arrived: false,
         has_more_goals: false,
+        // The second one is the first one's leader, and has nobody ahead of it.
         leader: (id != leader).then_some(leader),
         follower: None,
     };

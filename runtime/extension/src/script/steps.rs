@@ -86,6 +86,7 @@ impl Recorder {
     ) -> DebuggerCommand {
         let mut steps = locked(&self.steps);
         if steps.len() == MOST_STEPS {
+            // Rhai asks no more from here on: there are no break-points.
             return DebuggerCommand::Continue;
         }
         let (Some(line), Some(column)) = (at.line(), at.position()) else {

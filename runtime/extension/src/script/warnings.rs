@@ -70,6 +70,7 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
     }
     finder.look_at_topics();
     let mut found = finder.found;
+    // Topics were looked at after all else; the author reads from top to bottom.
     found.sort_by_key(|(at, _)| (at.line(), at.position()));
     let warning = |(at, text)| ScriptError::at(&compiled.file, &compiled.text, at, text);
     found.into_iter().map(warning).collect()
@@ -164,6 +165,7 @@ impl Finder<'_> {
             return;
         }
         let Some(value) = value else { return };
+        // Several modules may have a parameter of this key: one that takes the value is enough.
         if !named
             .iter()
             .any(|info| (info.min..=info.max).contains(&value))
