@@ -124,6 +124,7 @@ impl Canvas {
         let mut view = View::of(model);
         self.navigate(ui, &response, &mut view);
         self.use_hand(ui, &response, model, &mut view, actions);
+        // After the hand: what was clicked is where the picture before showed it.
         view.follow(model);
         let board = Board {
             painter: &painter.with_clip_rect(response.rect),

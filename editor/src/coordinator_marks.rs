@@ -151,6 +151,7 @@ impl Board<'_> {
                 continue;
             }
             let on_arc = centre + radius * middle.normalize();
+            // The centre of a corner's arc lies beside the road, where the text hides nothing.
             let outward = (centre - on_arc).normalize();
             let beside = self.at(on_arc + 14.0 * self.camera.scale * outward);
             let text = format!("R {radius:.1} m");

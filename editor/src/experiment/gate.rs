@@ -109,6 +109,7 @@ impl Gate {
 
     /// All runs that have not begun are given up.
     pub(super) fn give_up(&self) {
+        // Until somebody takes it: runs that come to the gate later are given up as well.
         self.state().is_given_up = true;
         self.changed.notify_all();
     }
@@ -135,6 +136,7 @@ impl Gate {
         let state = self.state();
         let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));
         let left = state.planned.saturating_sub(done) + state.later;
+        // Time that passed, whatever number of threads drove: so the rest is told in the same time.
         let pace = state.clock.seconds() / all.max(1) as f64;
         Progress {
             done,

@@ -201,6 +201,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
         }
     }
     let order = |row: &IndividualRow| {
+        // It changes the sign or nothing, so a second time leads back to the score: less is better.
         let score = row.fitness.map(|fitness| training.as_fitness(fitness));
         (
             row.rank.unwrap_or(usize::MAX),

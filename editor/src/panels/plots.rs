@@ -120,6 +120,7 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
 fn number(mark: GridMark) -> String {
     let mut decimals = 0;
     let mut step = mark.step_size;
+    // Decades are products: 0.1 may be short by a last digit, and ten times of it short of 1.
     while step < 0.999 && decimals < 6 {
         step *= 10.0;
         decimals += 1;

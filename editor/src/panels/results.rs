@@ -139,6 +139,7 @@ fn curve(
     let kept = rows
         .iter()
         .enumerate()
+        // The newest row in any case: a curve that ends early looks like a run that stopped.
         .filter(|(i, _)| i % every == 0 || *i == last);
     Curve {
         name,
@@ -183,6 +184,7 @@ fn listed<'a>(trips: &'a [Trip], state: &ResultsPanel) -> Vec<&'a Trip> {
     let wanted = state.filter.trim().to_lowercase();
     let fits = |trip: &&Trip| {
         wanted.is_empty()
+            // One or two letters would fit nearly all names.
             || agent_name(trip.agent).contains(&wanted) && wanted.len() > 2
             || trip.agent.to_string() == wanted
             || trip.stack.to_lowercase().contains(&wanted)

@@ -138,6 +138,7 @@ impl Bench {
         if is_idle {
             self.undo.pop();
         } else {
+            // Not before: a drag there and back again leaves what can be done again.
             self.redo.clear();
         }
     }

@@ -130,6 +130,7 @@ impl Editor {
 
     /// Another vehicle is looked at; its panel comes to the front.
     pub(crate) fn put_on_bench(&mut self, bench: Bench) {
+        // The one before stops when it is dropped: it tests another vehicle.
         self.shop.trial = Trial::default();
         self.model.workshop.bench = Some(bench);
         self.view.panels.bring_to_front("Workshop");
@@ -309,6 +310,7 @@ impl Bench {
             Some(kind) => kind.file.as_ref().is_some_and(|file| {
                 self.kept
                     .as_ref()
+                    // Scenarios name files from their own folder on.
                     .is_some_and(|kept| kept.path.ends_with(&file.path))
             }),
         };

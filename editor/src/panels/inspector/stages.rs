@@ -69,6 +69,7 @@ impl Table {
                     true if signals.is_permitted(number, stage) => Right::Yields,
                     true => Right::Goes,
                 };
+                // Several lanes may turn alike: the table says the most that one of them may do.
                 *right = own.max(*right);
             }
         }
@@ -228,6 +229,7 @@ fn refusal(
     (row, stage, right): (Row, usize, Right),
 ) -> Option<String> {
     let (name, number) = (title(row), stage + 1);
+    // Before the conflicts: the table itself tells what would be missing.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
             "{name} cannot be red in stage {number}: it would never go. Let it go in another stage first."
