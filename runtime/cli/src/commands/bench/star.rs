@@ -284,6 +284,7 @@ impl Star {
         let legs = self.plan.legs;
         match self.plan.hand {
             Hand::Right => (leg + steps) % legs,
+            // Backwards: whole rounds are added first, so that nothing falls below 0.
             Hand::Left => (leg + legs * steps - steps) % legs,
         }
     }
