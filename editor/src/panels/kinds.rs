@@ -393,7 +393,7 @@ impl Row<'_> {
         Grid::new((name, id)).num_columns(2).show(ui, |ui| {
             for parameter in parameters {
                 let value = setting.parameters.get(parameter.key).copied();
-                // Only what differs from the default is in the stack.
+                // What the stack does not say has its default.
                 let value = value.unwrap_or(parameter.default);
                 // The edit is made when the row changes: a stack is copied for it.
                 let with = |value: f64| self.edit(parameter, value);
