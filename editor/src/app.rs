@@ -244,6 +244,8 @@ impl Editor {
         // The time of the frame stands still while the window is hidden.
         let frame_time = self.context.input(|i| i.time);
         let time = frame_time.max(self.started.elapsed().as_secs_f64());
+        // In this order a document that a job brings is derived, and what was edited is told to the
+        // run, before it is drawn.
         self.take_answers();
         self.take_jobs();
         self.derive();

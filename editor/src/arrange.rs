@@ -100,6 +100,8 @@ fn spread(boxes: &[(DVec2, DVec2)], axis: usize, to: impl Fn(usize, f64) -> DVec
         return Vec::new();
     };
     let (start, end) = (middle(*first), middle(*last));
+    // Between n middles there are n - 1 gaps. One box alone stays: without the bound it would be
+    // divided by nothing.
     let gaps = (boxes.len().max(2) - 1) as f64;
     let mut shifts = vec![DVec2::ZERO; boxes.len()];
     for (place, index) in order.iter().enumerate() {
@@ -118,6 +120,8 @@ fn arranged(
 ) -> Result<Edit, String> {
     let placed: Vec<(ObjectId, (DVec2, DVec2))> = objects
         .iter()
+        // Boxes of the scene as it is drawn, all taken before the first move: each shift is from
+        // where the object was seen.
         .filter_map(|object| Some((*object, scene.bounds_of(*object)?)))
         .collect();
     let boxes: Vec<(DVec2, DVec2)> = placed.iter().map(|(_, b)| *b).collect();

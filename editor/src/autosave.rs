@@ -107,6 +107,7 @@ impl Autosave {
             self.writing = None;
         }
         if !document.is_dirty() {
+            // Saved, or undone to what was saved: a crash would lose nothing.
             if self.written != 0 {
                 self.clear();
             }
@@ -158,6 +159,7 @@ impl Autosave {
 
     /// Forgets what was written: it is saved, or not wanted.
     pub fn clear(&mut self) {
+        // A thread that is writing would put the file back after it was removed.
         self.finish();
         self.written = 0;
         let _ = std::fs::remove_file(self.scenario_file());

@@ -45,17 +45,20 @@ pub fn read(path: &Path) -> Result<Picked, String> {
     let fail = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
     let bytes = roadwright_files::read(path, LARGEST_FILE).map_err(|error| fail(&error))?;
     let reader = image::ImageReader::new(std::io::Cursor::new(&bytes))
+        // By the bytes, not by the ending: pictures are often called what they are not.
         .with_guessed_format()
         .map_err(|error| fail(&error))?;
     let is_png = reader.format() == Some(image::ImageFormat::Png);
     let mut picture = reader.decode().map_err(|error| fail(&error))?;
     if picture.width().max(picture.height()) > LARGEST {
+        // Larger textures are refused by some graphics cards.
         picture = picture.thumbnail(LARGEST, LARGEST);
     }
     let rgba = picture.to_rgba8();
     let size = [rgba.width() as usize, rgba.height() as usize];
     Ok(Picked {
         image: ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()),
+        // The file itself is kept for bundles: encoding the pixels again would lose some of them.
         source: bytes.into(),
         is_png,
     })

@@ -124,6 +124,7 @@ impl Canvas {
         let mut view = View::of(model);
         self.navigate(ui, &response, &mut view);
         self.use_hand(ui, &response, model, &mut view, actions);
+        // After the hand: what was clicked is where the picture before showed it.
         view.follow(model);
         let board = Board {
             painter: &painter.with_clip_rect(response.rect),
@@ -176,6 +177,7 @@ impl Canvas {
             return;
         };
         let (scroll, pinch) = ui.input(|i| (i.smooth_scroll_delta().y, i.zoom_delta()));
+        // Powers of two: as much scrolling back leads back to the same scale.
         let factor = (f64::from(scroll) * ZOOM_RATE).exp2() * f64::from(pinch);
         if (factor - 1.0).abs() > 1e-6 {
             // While a vehicle is followed the middle of the map stays on it.
@@ -246,6 +248,8 @@ impl Canvas {
             let found = context.pick(at, MENU_REACH * view.camera.scale);
             let is_part = |object: &ObjectId| model.selection.contains(object);
             // What lies on top is meant, or all that is selected if it is part of that.
+            // A single one that is selected is chosen anew as well: something else may lie over it
+            // here.
             if model.selection.len() < 2 || !found.iter().any(is_part) {
                 actions.push(Action::Select(found.into_iter().take(1).collect()));
             }
@@ -338,6 +342,7 @@ impl Canvas {
                 is_trailer: true,
                 has_tracks: false,
             };
+            // Trailers first, so that a vehicle lies over what it tows.
             self.dots.extend(live.snapshot.trailers.iter().map(towed));
             self.dots.extend(live.snapshot.vehicles.iter().map(dot));
         }
@@ -382,6 +387,7 @@ impl Canvas {
         let (low, high) = (low - OUTLINE_MARGIN, high + OUTLINE_MARGIN);
         let seen = |object: &&ObjectId| {
             let bounds = model.scene.bounds_of(**object);
+            // Two boxes meet unless one lies wholly beyond the other in some direction.
             bounds.is_none_or(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
         };
         for object in model.selection.iter().filter(seen).take(MOST_OUTLINES) {
@@ -392,6 +398,7 @@ impl Canvas {
             board.inspection(live);
             board.script_marks(&live.marks);
         }
+        // Last: what is being drawn lies on all that is there.
         board.marks(&self.hand.tool().marks(&context));
     }
 

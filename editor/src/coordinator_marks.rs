@@ -56,6 +56,7 @@ impl Board<'_> {
             turns.find(|turning| (turning.from, turning.to) == (path.from, path.to))
         };
         let goes = |path: &&ConnectingPath| state(path).is_some_and(|turning| turning.goes);
+        // Two lists, since what is drawn later lies on top.
         let (free, others): (Vec<_>, Vec<_>) = junction.paths.iter().partition(goes);
         for path in others {
             let is_amber = state(path).is_some_and(|turning| turning.light == Some(Light::Amber));
@@ -80,6 +81,7 @@ impl Board<'_> {
         let Some(curve) = &path.curve else { return };
         let points = self.points(&curve.sample(TOLERANCE, 0.0));
         let end = curve.end();
+        // 1.3 m in the world, but seen from afar and not in the way when near.
         let size = (1.3 / self.camera.scale).clamp(5.0, 10.0);
         let corner = |forward: f64, left: f64| {
             self.at(end.point(
@@ -100,10 +102,12 @@ impl Board<'_> {
         let mut shown = Vec::new();
         for path in &junction.paths {
             let Some(curve) = &path.curve else { continue };
+            // Several turns begin at one lane end, which is marked once.
             if shown.contains(&path.from) {
                 continue;
             }
             shown.push(path.from);
+            // Go, if any of its turns is free: who wants that one need not wait.
             let goes = turns.iter().any(|t| t.from == path.from && t.goes);
             self.lane_end(curve.start(), goes);
         }
@@ -151,6 +155,7 @@ impl Board<'_> {
                 continue;
             }
             let on_arc = centre + radius * middle.normalize();
+            // The centre of a corner's arc lies beside the road, where the text hides nothing.
             let outward = (centre - on_arc).normalize();
             let beside = self.at(on_arc + 14.0 * self.camera.scale * outward);
             let text = format!("R {radius:.1} m");
@@ -185,6 +190,7 @@ impl Board<'_> {
         let free = Stroke::new(1.0, self.theme.on_road().gamma_multiply(0.6));
         for cell in &lane.cells {
             let (half, side) = (
+                // With a gap, so that a queue is seen as single lengths.
                 0.5 * (cell.length - CELL_GAP),
                 0.5 * CELL_SHARE * lane.width,
             );

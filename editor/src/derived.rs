@@ -80,6 +80,7 @@ impl Editor {
     /// Another document is there: the roads of the old one are no use to it, although its revisions
     /// begin at the same number.
     pub(crate) fn forget_derived(&mut self) {
+        // Revisions begin at 1: that of the new document is asked about, whatever it is.
         self.derived.asked_revision = 0;
         self.model.scene = Arc::new(Scene::empty());
     }

@@ -149,6 +149,8 @@ impl Document {
             self.history.abort(scenario);
         }
         self.history.begin(label);
+        // A new revision also for an edit that does nothing: what was shown before has been taken
+        // back.
         self.gesture = Some(label.to_owned());
         self.revision += 1;
         if is_empty(&edit) {
@@ -160,6 +162,7 @@ impl Document {
     /// Ends the gesture under way; what it last showed is one step.
     pub fn commit(&mut self) {
         if self.gesture.take().is_some() {
+            // The scenario stays as it was shown last, so that its revision does not change.
             self.base = None;
             // A gesture that ended where it began leaves no step.
             let before = self.history.undo_labels().count();
@@ -201,6 +204,7 @@ impl Document {
     /// Undoes a step; the label of what was undone, `None` if there is nothing to undo.
     pub fn undo(&mut self) -> Option<String> {
         self.commit();
+        // After the commit: a gesture under way is the step that is taken back.
         let label = self.history.undo_labels().last().map(str::to_owned)?;
         self.history.undo(Arc::make_mut(&mut self.scenario));
         self.undone_states.extend(self.states.pop());
@@ -229,6 +233,7 @@ impl Document {
     pub fn saved_as(&mut self, path: &Path, state: u64) {
         self.path = Some(path.to_owned());
         self.file_time = modified(path);
+        // The state that was written: what was edited meanwhile stays unsaved.
         self.saved_state = Some(state);
     }
 

@@ -68,6 +68,7 @@ impl DocumentFlow {
     /// Keeps the edits of a document now, and waits until they are written.
     pub(crate) fn keep_now(&mut self, document: &Document) {
         if let Some(autosave) = &mut self.autosave {
+            // At the end of time every edit is due.
             autosave.tick(document, f64::INFINITY);
             autosave.finish();
         }
@@ -147,6 +148,7 @@ impl Editor {
         let is_dirty = self.model.document.is_dirty() || self.is_waiting_dirty();
         if closing && !self.flow.may_quit && is_dirty {
             self.context
+                // The window has to stay for the question; the answer closes it.
                 .send_viewport_cmd(egui::ViewportCommand::CancelClose);
             self.leave(Next::Quit);
         }
@@ -254,6 +256,7 @@ impl Editor {
                 self.save_to(scenario_path(&path), then);
             }
             Purpose::OpenVehicle | Purpose::CompareVehicle => {
+                // The rival is shown beside the vehicle on the bench, which stays.
                 let is_rival = purpose == Purpose::CompareVehicle;
                 self.flow.jobs.push(Job::open_vehicle(path, is_rival, wake));
             }
@@ -268,6 +271,7 @@ impl Editor {
             }
             Purpose::Import => self.leave(Next::Import(path)),
             Purpose::Picture => {
+                // With the gesture under way, unlike a save: the picture is of what the map shows.
                 let scenario = self.model.document.scenario().clone();
                 let live = self.model.live.as_ref();
                 let snapshot = live.map(|live| live.snapshot.clone());
@@ -402,6 +406,8 @@ impl Editor {
     /// Gives up the long jobs. Saving goes on: half a save would be no save.
     pub(crate) fn cancel_jobs(&mut self) {
         self.flow.jobs.retain(|job| {
+            // Dropped with the end that its outcome would arrive at: what it still does is not
+            // heard.
             if job.is_long {
                 job.cancel();
             }
@@ -462,6 +468,7 @@ impl Editor {
                 self.look_for_background();
             }
             Outcome::Imported(path, Ok((scenario, text))) => {
+                // A document without a file of its own: the extract is not where it is saved.
                 let mut document = Document::new(scenario);
                 document.mark_dirty();
                 self.take_document(document);
@@ -497,6 +504,8 @@ impl Editor {
             Outcome::Browsed(_, _, None) => {}
             Outcome::Saved(.., Err(error)) => {
                 self.say(Tone::Failed, &error);
+                // A save that waits may go elsewhere and succeed. What was to follow the failed one
+                // is not done: it would have lost the edits.
                 if let Some((path, then)) = self.flow.next_save.take() {
                     self.save_to(path, then);
                 }
@@ -528,6 +537,7 @@ impl Editor {
         self.say(Tone::Done, &format!("Saved {}.", path.display()));
         match (self.flow.next_save.take(), then) {
             (Some((path, then)), _) => self.save_to(path, then),
+            // Asked once more: edits may have been made while it was written.
             (None, Some(next)) => self.leave(next),
             (None, None) => {}
         }

@@ -108,6 +108,7 @@ impl Editor {
         // The same distance on the screen at any zoom: beside the original, and still in view.
         let aside = DUPLICATE_SHIFT * self.model.camera.scale;
         let label = format!("Duplicate {}", named(&self.model.selection));
+        // y points north: to the right and down on the screen.
         self.add_piece(&label, &piece, DVec2::new(aside, -aside));
     }
 

@@ -97,6 +97,7 @@ pub(crate) struct News {
 
 /// Makes a file anew, so that it belongs to who runs this. If it cannot be made nothing is trusted.
 fn own_file(cache: &Path) -> PathBuf {
+    // Removed first: a file that somebody else has put there would be taken for the person's.
     let own = cache.join("owner");
     // It may not be there yet, nor the folder.
     let _ = std::fs::remove_file(&own);

@@ -139,6 +139,7 @@ impl Hand {
             self.space.get_or_insert(false);
             return false;
         }
+        // `Some(true)` has panned; `None` went down elsewhere, in a text field perhaps.
         self.space.take() == Some(false)
     }
 
@@ -176,6 +177,7 @@ impl Hand {
                     modifiers,
                 } => {
                     self.held = held(modifiers);
+                    // The tool has to know where the pointer is before it hears of the button.
                     if let Some(hover) = hover.take() {
                         reach.send(&mut *self.tool, ToolEvent::Move(hover));
                     }

@@ -81,6 +81,7 @@ impl Job {
         work: impl FnOnce(&Progress) -> Option<Outcome> + Send + 'static,
     ) -> Self {
         let (sender, outcome) = channel();
+        // The bits of 0.0: not known yet.
         let share = Arc::new(AtomicU32::new(0));
         let cancelled = Arc::new(AtomicBool::new(false));
         let progress = Progress {

@@ -124,6 +124,7 @@ impl Kind {
     /// # Errors
     /// If it is gone.
     pub fn copied(self, scenario: &Scenario, key: &str) -> Result<Edit, String> {
+        // From 2 on: the one that is copied is the first.
         let mut names = (2..).map(|number| format!("{key}_{number}"));
         let free = names.find(|name| !self.exists(scenario, name));
         self.put(scenario, key, &free.unwrap_or_default())

@@ -62,6 +62,7 @@ impl Board<'_> {
             }
             taken.push(bounds);
             before.push(centre);
+            // Clockwise on the screen, where y points down.
             let angle = upright(-street.heading as f32);
             let corner = centre - egui::emath::Rot2::from_angle(angle) * (0.5 * extent);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);

@@ -67,6 +67,8 @@ impl Board<'_> {
             return;
         }
         for signal in signals {
+            // A little before the line, on the asphalt that is waited on: the line itself stays to
+            // be seen.
             let at = |side: f64| self.at(signal.stop_line.point(-0.4, side * SIGNAL_SIDE));
             let ends = [at(-1.0), at(1.0)];
             if !self.rect.expand(20.0).contains(ends[0]) {
@@ -179,6 +181,8 @@ impl Board<'_> {
 
     fn area(&self, points: &[DVec2], fill: Color32) {
         let mut triangles: Vec<u32> = Vec::new();
+        // Cut into triangles near the origin: in products of large coordinates small differences
+        // would be lost.
         let origin = points.first().copied().unwrap_or_default();
         let corners = points.iter().map(|p| (*p - origin).to_array());
         earcut::Earcut::new().earcut(corners, &[], &mut triangles);
@@ -186,6 +190,7 @@ impl Board<'_> {
         for point in points {
             mesh.colored_vertex(self.at(*point), fill);
         }
+        // The numbers of corners stay as they are, so the same ones serve on the screen.
         for corner in triangles.as_chunks::<3>().0 {
             mesh.add_triangle(corner[0], corner[1], corner[2]);
         }
@@ -241,6 +246,7 @@ impl Board<'_> {
     pub(crate) fn grid(&self, spacing: f64, strength: f32) {
         let (low, high) = self.camera.view(self.rect);
         let lines =
+            // By whole numbers: adding the spacing up would let lines creep.
             |from: f64, to: f64| (from / spacing).floor() as i64..=(to / spacing).ceil() as i64;
         for i in lines(low.x, high.x) {
             let x = self.at(DVec2::new(i as f64 * spacing, 0.0)).x;
@@ -259,6 +265,7 @@ impl Board<'_> {
 
     /// A bar of a round length.
     pub(crate) fn scale_bar(&self, note: &str) {
+        // Metres under 120 points: the bar is at most so long, and at least two fifths of it.
         let target = 120.0 * self.camera.scale;
         let length = round_below(target);
         let width = (length / self.camera.scale) as f32;
@@ -342,6 +349,7 @@ impl Board<'_> {
         let mut mesh = egui::Mesh::default();
         let step = width / LEGEND_STEPS as f32;
         for i in 0..LEGEND_STEPS {
+            // The first step has the colour of nothing, the last that of the most.
             let share = f64::from(i) / f64::from(LEGEND_STEPS - 1);
             let at = pos2(bar.left() + step * i as f32, bar.top());
             let piece = Rect::from_min_size(at, vec2(step, bar.height()));
@@ -406,6 +414,7 @@ impl Board<'_> {
 /// The largest round number (1, 2 or 5 times a power of ten) that is not larger.
 fn round_below(value: f64) -> f64 {
     let mut decade = 1e-3;
+    // From a millimetre on: the closest look asks for 0.24 m.
     while 10.0 * decade <= value {
         decade *= 10.0;
     }

@@ -150,6 +150,7 @@ fn picture(scene: &Scene, low: DVec2, high: DVec2, theme: Theme) -> ColorImage {
             let steps = (b - a).abs().max_element().ceil().clamp(1.0, 1e4);
             for i in 0..=steps as usize {
                 let p = a + (b - a) * (i as f64 / steps);
+                // Rows count from the top, y from the bottom.
                 let (x, y) = (p.x as usize, height.saturating_sub(1 + p.y as usize));
                 // Two pixels wide: one would be a hairline.
                 for (x, y) in [(x, y), (x + 1, y), (x, y + 1), (x + 1, y + 1)] {

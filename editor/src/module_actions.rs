@@ -15,6 +15,7 @@ impl Editor {
             ModuleAction::Allow(hash) => {
                 host.allow(&hash);
                 self.model.settings.trusted_plugins.insert(hash);
+                // What else waits comes back with the next look at the host.
                 self.model.modules.unallowed.clear();
                 self.model.modules.asks = false;
                 self.model.dialog = Dialog::None;

@@ -108,6 +108,8 @@ impl Editor {
         }
         // The vehicle has gone, or could not be taken: the keys are the map's again.
         let is_lost = picture.driven.is_none() && self.model.driving.is_some();
+        // Once all orders are carried out: a picture of before the wheel was taken shows no driver
+        // either.
         if is_lost && self.playing.live.as_ref().is_some_and(Live::is_settled) {
             self.model.driving = None;
         }

@@ -22,6 +22,7 @@ impl RunResults {
         before: &Arc<Vec<TimeRow>>,
     ) -> Arc<Self> {
         let (rows, trips) = (statistics.rows(), statistics.trips());
+        // Rows and trips are added and taken away at the end only.
         let is_same = self.rows.last() == rows.last()
             && self.trips.len() == trips.len()
             && Arc::ptr_eq(&self.before, before);

@@ -115,6 +115,7 @@ impl Scene {
             }
         }
         for (&id, flow) in scenario.flows() {
+            // A flow has no body: it is picked at either end.
             let ends = [near(&flow.origin), near(&flow.destination)];
             if let Some(distance) = ends.into_iter().flatten().min_by(f64::total_cmp) {
                 found.push((1, distance, ObjectId::Flow(id)));
@@ -189,6 +190,7 @@ impl Scene {
         let roads = self
             .roads
             .iter()
+            // By the boxes of their lines: an edge may stick out.
             .filter(|r| within(r.low) && within(r.high));
         found.extend(roads.map(|r| ObjectId::Road(r.id)));
         found

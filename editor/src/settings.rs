@@ -109,6 +109,7 @@ impl Settings {
         // Written by hand, or by another version: an interface that cannot be read cannot be
         // mended.
         settings.zoom = settings.zoom.clamp(0.5, 3.0);
+        // The road tool draws with one of them.
         if settings.tools.presets.is_empty() {
             settings.tools.presets = crate::tools::standard_presets();
         }

@@ -46,6 +46,7 @@ impl Editor {
         // Without the gesture under way, as in a saved file.
         let scenario = document.base().clone();
         let folder = document.path().and_then(Path::parent).map(Path::to_owned);
+        // The title becomes the name of a file in the bundle.
         let title: String = document.title().chars().map(in_name).collect();
         let available = self.extensions.available();
         let extras = self.extras();
@@ -63,6 +64,7 @@ impl Editor {
     fn extras(&self) -> Extras {
         let mut extras = Extras::default();
         let presets = &self.model.settings.tools.presets;
+        // Everybody has the standard ones.
         if *presets != standard_presets()
             && let Ok(json) = serde_json::to_vec_pretty(presets)
         {
@@ -89,7 +91,9 @@ impl Editor {
         let presets = bundle.files().get(PRESETS);
         let presets = presets.and_then(|json| serde_json::from_slice(json).ok());
         let mut presets: Vec<RoadPreset> = presets.unwrap_or_default();
+        // Counted before the question is asked: a bundle whose presets one has already offers none.
         presets.retain(|preset| !own.contains(preset));
+        // A bundle comes from somebody else: it may not fill the list.
         presets.truncate(MOST_PRESETS);
         let lacks = bundle.lacks(&self.extensions.available());
         self.model.bundle = Some(Arc::new(OpenBundle {
@@ -120,6 +124,7 @@ impl Editor {
     /// Opens the scenario of a bundle that was unpacked.
     pub(crate) fn open_unpacked(&mut self, scenario: PathBuf) {
         self.model.bundle = None;
+        // By the usual way, which asks about unsaved changes.
         self.leave(Next::Open(scenario));
     }
 
@@ -139,6 +144,7 @@ impl Editor {
         let dropped = self.context.input(|input| {
             let files = input.raw.dropped_files.iter();
             let mut paths = files.map(|file| file.path().to_owned());
+            // The first of several: one document is open at a time.
             paths.next()
         });
         let Some(path) = dropped else {

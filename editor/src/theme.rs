@@ -151,6 +151,7 @@ impl Theme {
 
     /// Lines of plots, told apart also by their names.
     pub(crate) fn plot(self, index: usize) -> Color32 {
+        // From the fifth on colours come again; names tell the lines apart then.
         let tones = [Tone::Accent, Tone::Guide, Tone::Warning, Tone::Danger];
         self.tone(tones[index % tones.len()])
     }
@@ -158,6 +159,7 @@ impl Theme {
 
 /// A colour from 0xRRGGBB.
 pub(crate) fn hex(value: u32) -> Color32 {
+    // The first byte of 0xRRGGBB is empty.
     let [_, r, g, b] = value.to_be_bytes();
     Color32::from_rgb(r, g, b)
 }

@@ -53,10 +53,13 @@ fn check_owner(folder: &Path, own: &Path) -> Result<(), String> {
     for (depth, folder) in folder.ancestors().enumerate() {
         let about = about(folder)?;
         let (owner, mode) = (about.uid(), about.mode());
+        // Above the folder itself the system's own ones are on the way: `/`, `/home`.
         if owner != person && (depth == 0 || owner != ROOT) {
             return Err(format!("{} belongs to somebody else.", folder.display()));
         }
         let is_open = mode & OTHERS_WRITE != 0;
+        // A folder like `/tmp` may lie on the way: others can add to it, but not exchange what is
+        // there.
         if is_open && (depth == 0 || mode & STICKY == 0) {
             return Err(format!("Others can write to {}.", folder.display()));
         }

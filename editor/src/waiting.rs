@@ -27,6 +27,7 @@ impl Editor {
     pub(crate) fn stand_in(&mut self, document: Document) {
         let camera = self.model.camera;
         let before = self.put_document(document);
+        // What stood in its place before goes; the document of the person waits on.
         if self.waiting.is_none() {
             self.model.waiting = Some(before.scenario().clone());
             self.waiting = Some(Waiting {
@@ -42,6 +43,7 @@ impl Editor {
             self.model.waiting = None;
             self.put_document(document);
             self.model.camera = camera;
+            // The map looks where it looked when the document was left.
             self.view.needs_frame = false;
         }
     }

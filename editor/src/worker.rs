@@ -63,6 +63,7 @@ impl<Q: Send + 'static, A: Send + 'static> Worker<Q, A> {
 
 impl<Q, A> Drop for Worker<Q, A> {
     fn drop(&mut self) {
+        // First: without a sender the thread's wait for questions ends.
         self.questions = None;
         if let Some(thread) = self.thread.take() {
             // A panic there has been reported by the panic hook already.

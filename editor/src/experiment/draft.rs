@@ -163,6 +163,7 @@ pub(super) fn check(question: Question) -> Checked {
         of,
         ..Checked::default()
     };
+    // The problem keeps a scenario of its own; the document's is shared.
     let scenario = scenario.map(|scenario| Scenario::clone(&scenario));
     checked.fault = match experiment.fault() {
         Some((key, message)) => Some(Fault { key, message }),

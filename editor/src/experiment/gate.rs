@@ -50,6 +50,8 @@ impl Clock {
     )]
     fn run(&mut self, on: bool) {
         if let Some(since) = self.since.take() {
+            // Also when it goes on running: what has passed is added and the beginning moves to
+            // now.
             self.spent += since.elapsed();
         }
         self.since = on.then(Instant::now);
@@ -79,8 +81,10 @@ impl Gate {
     pub(super) fn begin(&self, planned: usize, later: usize) {
         let mut state = self.state();
         (state.planned, state.later) = (planned, later);
+        // A pause lasts from one generation into the next: its clock goes on standing.
         let is_running = !state.is_paused;
         state.clock.run(is_running);
+        // Only the part's own count; the pace below is taken over all parts.
         self.done.store(0, Ordering::Relaxed);
     }
 
@@ -109,7 +113,9 @@ impl Gate {
 
     /// All runs that have not begun are given up.
     pub(super) fn give_up(&self) {
+        // Until somebody takes it: runs that come to the gate later are given up as well.
         self.state().is_given_up = true;
+        // One condition for both: whoever wakes looks what has changed.
         self.changed.notify_all();
     }
 
@@ -135,10 +141,12 @@ impl Gate {
         let state = self.state();
         let (done, all) = (self.done(), self.all_done.load(Ordering::Relaxed));
         let left = state.planned.saturating_sub(done) + state.later;
+        // Time that passed, whatever number of threads drove: so the rest is told in the same time.
         let pace = state.clock.seconds() / all.max(1) as f64;
         Progress {
             done,
             planned: state.planned,
+            // Before the first run there is no pace to tell from.
             seconds_left: (all > 0 && state.planned > 0).then_some(left as f64 * pace),
             is_paused: state.is_paused,
         }

@@ -341,6 +341,7 @@ impl Editor {
             let before = self.model.experiment.training.as_ref();
             let was_busy = before.is_some_and(|before| before.phase.is_busy());
             let failure = match &picture.phase {
+                // Told once: the picture says so until another training begins.
                 Phase::Failed(why) if was_busy => Some(format!("The training ended: {why}")),
                 _ => None,
             };
@@ -373,8 +374,10 @@ impl Editor {
             let ticks = Ticks::of(&experiment, scenario.as_deref(), registry);
             self.laboratory.ticked = of;
             self.model.experiment.ticks = ticks;
+            // The model was changed: the draft has to be borrowed anew.
             return self.check_draft();
         }
+        // One question at a time: what has changed meanwhile is asked about with the answer.
         if self.laboratory.is_checking || self.laboratory.asked == of {
             return;
         }
@@ -452,6 +455,8 @@ impl Editor {
             Arrived::Saved(path, experiment, Ok(())) => {
                 self.say(Tone::Done, &format!("Saved {}.", path.display()));
                 if let Some(draft) = &mut self.model.experiment.draft {
+                    // What was written, whatever the draft has become meanwhile: later changes stay
+                    // unsaved.
                     (draft.path, draft.saved) = (Some(path), Some(*experiment));
                 }
             }

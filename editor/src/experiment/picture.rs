@@ -59,6 +59,8 @@ impl Fate {
     fn of(judgement: &Judgement) -> Self {
         match &judgement.failure {
             Some(failure) => Self::Failed(failure.clone()),
+            // In this order: who was struck out by hand may have ended early as well, and the hand
+            // is what counts.
             None if judgement.struck_out => Self::StruckOut,
             None if judgement.ended_early => Self::EndedEarly,
             None if judgement.raced_out => Self::RacedOut,
@@ -162,6 +164,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
     let rank = |birth: (u32, u32)| {
         let is_own = |place: &usize| {
             let own = members[*place].birth;
+            // By birth, which is unique; two individuals can have the same genes.
             (own.generation, own.number) == birth
         };
         (0..members.len()).find(is_own).map(|place| place + 1)
@@ -174,6 +177,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
             let fitness = judged.judgement.fitness();
             Some(IndividualRow {
                 birth: judged.birth,
+                // Genes that are not those of the problem make no row.
                 genes: problem.genome().read(&judged.genes).ok()?,
                 fitness: fitness.map(|score| training.as_fitness(score)),
                 error: (runs > 1).then(|| moments.standard_error()),
@@ -201,6 +205,7 @@ fn individuals(training: &Training<'_>, record: &Record, problem: &Problem) -> V
         }
     }
     let order = |row: &IndividualRow| {
+        // It changes the sign or nothing, so a second time leads back to the score: less is better.
         let score = row.fitness.map(|fitness| training.as_fitness(fitness));
         (
             row.rank.unwrap_or(usize::MAX),

@@ -39,6 +39,7 @@ impl Editor {
             return;
         };
         let origin = match &self.model.experiment.shown {
+            // From one world to the next: what waits is still the document.
             Some(shown) => shown.origin.clone(),
             None => self.model.document.title(),
         };
@@ -71,6 +72,7 @@ impl Editor {
         let job = Job::long(label, self.wake(), move |progress| {
             let done = AtomicUsize::new(0);
             let note = || {
+                // Called before each run, so the first one tells 0.
                 let done = done.fetch_add(1, Ordering::Relaxed);
                 progress.set(done as f32 / of as f32);
                 !progress.is_cancelled()
@@ -114,8 +116,11 @@ impl Editor {
 
     /// Puts a world in place of the document. Returns whether that could be done.
     fn put_world(&mut self, shown: Shown, scenario: Scenario) -> bool {
+        // The test track stands in the same place: the two never share it.
         self.leave_track();
         self.model.document.commit();
+        // A world is exchanged for another one without a question, unless somebody has worked on
+        // it.
         if self.is_showing() && self.model.document.is_dirty() {
             self.say(
                 Tone::Refused,

@@ -115,6 +115,7 @@ impl Trainer {
 
     /// Ends it; what was bred so far stays.
     pub fn stop(&self) {
+        // Else whoever lets it go on later would find it standing still.
         self.pause(false);
         self.interrupt(Order::Stop);
     }
@@ -214,6 +215,7 @@ impl Thread {
     /// Shows the state of the record, at rest.
     fn refresh(&mut self, problem: &Problem, record: &Record) {
         let experiment = self.experiment.clone();
+        // From the record: nothing of a generation that was given up is shown.
         let resumed = Training::resume(&experiment, problem.genome(), problem, record);
         if let Ok(mut training) = resumed {
             training.record().champion.clone_from(&record.champion);
@@ -237,6 +239,8 @@ impl Thread {
         self.picture.verdict = None;
         self.picture.take(&mut training, problem);
         while !training.is_over() {
+            // By the record and not by a count of rounds: a generation that was given up is bred
+            // again.
             let number = record.generations.len() as u32 + 1;
             let planned = self.planned(number, problem);
             let later = self.later(number, problem);
@@ -246,6 +250,7 @@ impl Thread {
             if shared.gate.take_given_up() {
                 return Ok(self.obey(record, Next::Breed));
             }
+            // Whole generations only: one that was given up does not tell how many runs are spared.
             self.driven.0 += shared.gate.done();
             self.driven.1 += planned;
             *record = training.record().clone();

@@ -139,6 +139,7 @@ pub struct LivePicture {
 pub struct Live {
     orders: Sender<Order>,
     picture: Arc<Mutex<Arc<LivePicture>>>,
+    // An option, so that `drop` can take it: joining consumes the handle.
     thread: Option<JoinHandle<()>>,
     given: u64,
 }
@@ -166,6 +167,7 @@ impl Live {
     }
 
     fn give(&mut self, order: Order) {
+        // Counted on both sides: the picture says how many orders it has in it.
         self.given += 1;
         // The thread ends only by an order, which is the last one.
         let _ = self.orders.send(order);
@@ -230,6 +232,8 @@ impl Live {
     /// busy for longer than a person waits.
     pub fn behaviour_view(&mut self, agent: u64) -> Option<BehaviourView> {
         let (answer, inbox) = channel();
+        // The answer comes between two steps; a channel of its own, since the picture is for all
+        // and this for one.
         self.give(Order::Look(agent, answer));
         inbox.recv_timeout(LOOK_PATIENCE).ok().flatten()
     }

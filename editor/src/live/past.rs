@@ -82,6 +82,7 @@ impl Past {
     /// Before a step: keeps a checkpoint if one is due.
     pub(super) fn watch(&mut self, run: &Run) {
         let world = run.world();
+        // One step at least: a step of the world may be longer than the period.
         let every = steps(PERIOD, world.dt()).max(1);
         let last = self.checkpoints.back().map(|(last, _)| last.step);
         let is_due = self.is_due || last.is_none_or(|last| world.steps() >= last + every);
@@ -109,6 +110,7 @@ impl Past {
         // The oldest goes when the one after it reaches back far enough, or memory runs out.
         while let (Some((_, bytes)), Some((second, _))) =
             (self.checkpoints.front(), self.checkpoints.get(1))
+            // The newest stays, however large it is: there is no second one then.
             && (self.bytes > MOST_BYTES || second.step + reach <= now)
         {
             self.bytes -= bytes;

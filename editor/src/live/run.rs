@@ -239,6 +239,8 @@ impl Run {
             &checkpoint.saved,
         )?;
         Ok(Self {
+            // Not in checkpoints: this run has seen that time as well, and what came later is left
+            // out.
             watch: self.watch.until(world.time()),
             session: Session::new(world),
             scenario: checkpoint.scenario.clone(),

@@ -112,6 +112,7 @@ impl Runner {
     fn obey_all(&mut self, first: Order) -> bool {
         let mut orders: Vec<Order> = vec![first];
         orders.extend(self.inbox.try_iter());
+        // Before all others: the window waits for this thread to end.
         if orders.iter().any(|order| matches!(order, Order::End)) {
             return false;
         }
@@ -124,6 +125,8 @@ impl Runner {
                 )
             };
             if orders.peek().is_some_and(holds) {
+                // It counts as carried out: the window compares the number with that of the orders
+                // it gave.
                 self.orders += 1;
                 continue;
             }
@@ -139,6 +142,7 @@ impl Runner {
                 if on {
                     self.go_on_from_past();
                 }
+                // If the past could not become the present it is still shown, and stands still.
                 self.playing = on && self.run.is_some() && self.shown_past.is_none();
             }
             Order::Step => {
@@ -248,6 +252,7 @@ impl Runner {
             self.shown_past = None;
             return;
         }
+        // A wish for an earlier moment leads to the oldest one that is kept.
         let oldest = steps(self.past.timeline(run, None).from, world.dt());
         let on_the_way = self.shown_past.take();
         let found = self
@@ -282,6 +287,7 @@ impl Runner {
             self.fail(message);
             return;
         }
+        // What would have come is what the new future is compared with.
         self.before = Arc::new(run.statistics.rows().to_vec());
         self.driven = shown.world().driven_by_hand();
         *run = shown;

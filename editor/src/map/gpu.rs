@@ -271,6 +271,7 @@ fn pipeline(
     entry: &str,
     instanced: bool,
 ) -> wgpu::RenderPipeline {
+    // 20 bytes are the five words of a `Vertex`; 24, below, the six of an `Instance`.
     let vertex = wgpu::VertexBufferLayout {
         array_stride: 20,
         step_mode: wgpu::VertexStepMode::Vertex,
@@ -376,6 +377,7 @@ impl Plan<'_> {
         let list = self.resources.list(self.device, all);
         let unit = self.resources.figure(self.device, figure, ink);
         let count = all.list.len();
+        // As many as the largest portion has: all portions read the same ones.
         let origin = self.origin(all.origin, PORTION.min(count));
         for first in (0..count).step_by(PORTION) {
             let portion = PORTION.min(count - first);
@@ -483,6 +485,7 @@ impl CallbackTrait for Callback {
                 }
                 Some((list, first, count)) => {
                     pass.set_pipeline(&resources.instances);
+                    // From the first of the portion on: the draw call itself counts from 0.
                     pass.set_vertex_buffer(2, list.slice(24 * *first as u64..));
                     pass.draw_indexed(draw.range.clone(), 0, 0..*count);
                 }

@@ -176,6 +176,7 @@ fn pale_roads(question: &HeatQuestion) -> Mesh {
             };
             builder.set_layer(layer);
             if hex == casing {
+                // Twice as wide: half of a line along the outline lies inside, below the surface.
                 builder.edge(&outline, 0.0, 2.0 * pixels as f32, rgb(hex));
             } else {
                 builder.polygon(&outline, rgb(hex));
@@ -277,6 +278,7 @@ fn connection(scene: &Scene, (from, to): (HeatLane, HeatLane), stretch: u32) -> 
     let span = (start, (start + HeatMap::STRETCH).min(line.length()));
     let edges = |s: f64| {
         let (first, last) = path.width;
+        // From the width of the lane that is left to that of the lane that is entered.
         let half = 0.5 * (first + (last - first) * s / line.length());
         Some((-half, half))
     };
@@ -306,6 +308,7 @@ fn band(
     (from, to): (f64, f64),
     edges: impl Fn(f64) -> Option<(f64, f64)>,
 ) -> (Vec<DVec2>, Vec<DVec2>) {
+    // A hair goes at each end, below: something has to be left between.
     if to - from < 3.0 * BESIDE {
         return (Vec::new(), Vec::new());
     }

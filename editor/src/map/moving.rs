@@ -52,6 +52,7 @@ pub(super) fn instances(
         high,
         list: Vec::new(),
     };
+    // Ordered by figure, which is the order in which they lie over each other.
     let mut lists: BTreeMap<Figure, Instances> = BTreeMap::new();
     let is_seen =
         |v: &&VehicleDot| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all();
@@ -65,6 +66,7 @@ pub(super) fn instances(
         let forward = vehicle.body.forward();
         let front = 0.5 * vehicle.length * grow * forward;
         let half_width = 0.5 * vehicle.width * grow;
+        // Relative to the middle of the view: the graphics card counts in single precision.
         let place = vehicle.body.position - camera.centre;
         let body = if vehicle.is_trailer {
             Figure::of_trailer(camera.scale)

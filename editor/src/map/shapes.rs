@@ -67,6 +67,7 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch) -> Shape {
             let f = |i: usize| f32::from_bits(v[i]);
             let [r, g, b, a] = v[4].to_ne_bytes();
             Vertex {
+                // The screen's y points down.
                 pos: origin + Vec2::new(f(0) * scale + f(2), -(f(1) * scale + f(3))),
                 uv: egui::epaint::WHITE_UV,
                 color: Color32::from_rgba_premultiplied(r, g, b, a),

@@ -23,6 +23,7 @@ pub(super) fn mend(before: &str, after: &str, cursor: usize) -> Option<Mend> {
     let head: String = after.chars().take(cursor).collect();
     let typed = head.chars().last()?;
     let earlier = &head[..head.len() - typed.len_utf8()];
+    // Bytes serve as letters below: what is counted are spaces.
     let line = earlier.rsplit('\n').next().unwrap_or_default();
     let indent = line.len() - line.trim_start_matches(' ').len();
     match typed {

@@ -89,6 +89,7 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
     for (key, value) in stack.iter().flat_map(|stack| &stack.controller.parameters) {
         let place = rule_place(key).filter(|place| Some(place.table) == table);
         if let Some(place) = place {
+            // A parameter is a number that a file may say: held within the terms that there are.
             let term = value.max(0.0) as usize;
             own.rules[place.row][place.column] = term.min(own.terms.len() - 1);
         }
@@ -99,6 +100,8 @@ fn as_in(model: &Model, stack: &str, controller: &FuzzyController) -> FuzzyContr
 /// What a controller looks at.
 fn crisp(controller: &FuzzyController, input: &ControllerInput) -> (f64, f64) {
     if controller.name.contains("avoid") {
+        // Tables know how far to the side something is, not on which side: the sign is put back to
+        // the output by the driver.
         (input.obstacle_distance, input.obstacle_angle.abs())
     } else {
         (input.waypoint_distance, input.waypoint_angle.abs())
@@ -173,6 +176,7 @@ fn rules(ui: &mut Ui, theme: Theme, controller: &FuzzyController, inference: &In
                     let fired = inference.fired.iter();
                     let strength = fired
                         .filter(|rule| (rule.angle, rule.distance) == (row, column))
+                        // Rules that do not fire are not in the list: their strength is 0.
                         .map(|rule| rule.strength)
                         .fold(0.0, f64::max);
                     let (rect, response) = ui.allocate_exact_size(vec2(62.0, 20.0), Sense::hover());

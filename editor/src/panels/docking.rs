@@ -61,7 +61,7 @@ pub(super) fn widen_side(tree: &mut Tree<Pane>, width: f32) -> Option<Widened> {
         _ => return None,
     };
     let (own, others) = (all.shares[side], all.shares[map]);
-    // Never more than half of the window: what is edited is the map.
+    // Never more than 55 % of the window: what is edited is the map.
     let least = LEAST_SIDE.min(0.55 * width);
     if all.dir != LinearDir::Horizontal || own * width >= least * (own + others) {
         return None;

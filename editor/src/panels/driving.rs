@@ -76,6 +76,7 @@ fn dashboard(
     controls: HandControls,
 ) {
     let speed = 3.6 * vehicle.speed.abs();
+    // A little before the end: the scale changes before the dial is full.
     let top = if speed > 0.95 * TOWN { FAST } else { TOWN };
     dial(
         ui,
@@ -127,6 +128,7 @@ fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &label));
     let rect = response.rect;
     response.on_hover_text(said.replace("; ", "\n"));
+    // Bars are shares of the most loaded wheel; 1 N at least, for a vehicle that is in the air.
     let most = wheels.iter().map(|wheel| wheel.load).fold(1.0, f64::max);
     let rows = wheels.len().div_ceil(2);
     let height = (rect.height() - 20.0) / rows as f32;
@@ -170,6 +172,7 @@ fn on_circle(middle: Pos2, radius: f32, angle: f32) -> Pos2 {
 }
 
 fn arc(painter: &Painter, middle: Pos2, radius: f32, round: f32, stroke: Stroke) {
+    // Straight pieces, of 8.4 degrees at most: at this size they look round.
     let points = (0..=32).map(|i| on_circle(middle, radius, FIRST + round * i as f32 / 32.0));
     painter.add(egui::Shape::line(points.collect(), stroke));
 }

@@ -210,6 +210,7 @@ fn stack(ui: &mut Ui, model: &Model, key: &str, stack: &Stack, actions: &mut Vec
             continue;
         };
         let mut changed = stack.clone();
+        // Refused if the slot cannot have so many modules.
         if changed.set(slot, settings) {
             let edit = Edit::Stack(key.to_owned(), Some(Box::new(changed)));
             actions.push(Action::Apply(format!("{} of {key}", slot.title()), edit));
@@ -238,6 +239,7 @@ fn slot_rows(
         match row.ui(ui, model, actions) {
             Some(RowChange::Use(id)) => {
                 let mut list = settings.to_vec();
+                // Without the parameters of the one before, which are not those of this one.
                 list[number] = ModuleSetting::new(&id);
                 wanted = Some(list);
             }
@@ -391,7 +393,9 @@ impl Row<'_> {
         Grid::new((name, id)).num_columns(2).show(ui, |ui| {
             for parameter in parameters {
                 let value = setting.parameters.get(parameter.key).copied();
+                // What the stack does not say has its default.
                 let value = value.unwrap_or(parameter.default);
+                // The edit is made when the row changes: a stack is copied for it.
                 let with = |value: f64| self.edit(parameter, value);
                 self::parameter(ui, self.key, parameter, value, with, actions);
             }

@@ -120,6 +120,7 @@ impl PanelState {
 
     /// Brings the panel with a title to the front.
     pub(crate) fn bring_to_front(&mut self, title: &str) {
+        // These two may be in no tile yet, or have been closed.
         let opened = [Pane::Experiment, Pane::Workshop];
         if let Some(pane) = opened.into_iter().find(|pane| pane.title() == title) {
             opened::open_below_map(&mut self.tree, pane);
@@ -242,6 +243,8 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     let ViewState { canvas, panels, .. } = view;
     Panel::top("menu").show(ui, |ui| menu::ui(ui, model, actions));
     Panel::top("tool options").show(ui, |ui| tool_options::ui(ui, model, actions));
+    // Bars that come and go stand above the map, each in a panel of its own: the rest of the window
+    // makes room.
     if model.changed_on_disk {
         Panel::top("changed").show(ui, |ui| dialogs::changed_on_disk(ui, model, actions));
     }
@@ -254,6 +257,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     if model.workshop.track.is_some() {
         Panel::top("track").show(ui, |ui| workshop::track_bar(ui, model, actions));
     }
+    // Before the centre: in egui a panel takes its share of what those before it have left.
     Panel::bottom("status").show(ui, |ui| status::ui(ui, model, actions));
     if model.driving.is_some() {
         Panel::bottom("driving").show(ui, |ui| driving::ui(ui, model, actions));
@@ -276,8 +280,11 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
         };
         panels.tree.ui(&mut panes, ui);
         if let Some(widened) = widened {
+            // After the tiles are drawn: what is kept from frame to frame are the shares that a
+            // person chose.
             widened.restore(&mut panels.tree);
         }
     });
+    // Last, over all else.
     panels.dialog.ui(ui, model, &mut panels.welcome, actions);
 }

@@ -95,6 +95,7 @@ fn single(
             }
             if item(ui, "Watch and follow") {
                 actions.push(Action::Watch(Some(agent)));
+                // The command switches over: it is sent only where following is off.
                 if !model.follow {
                     actions.push(Action::Do(Command::Follow));
                 }
@@ -142,6 +143,7 @@ fn split(model: &Model, id: RoadId, at: DVec2) -> Action {
     let Some(road) = scenario.network().road(id) else {
         return Action::Say(Tone::Refused, format!("{id} is gone."));
     };
+    // Along the reference line, by which roads are cut, wherever across the road the click was.
     let s = Projector::new(road.reference_line.clone()).closest(at).s;
     match draw::split(scenario, id, s) {
         Ok(edit) => Action::Apply("Split road".into(), edit),
@@ -163,6 +165,7 @@ fn add_crossings(model: &Model, id: NodeId) -> Action {
     }
     node.rules
         .crossings
+        // By road, so that the file is the same in whichever order they were added.
         .sort_unstable_by_key(|crossing| crossing.road);
     Action::Apply(format!("Crossings of {id}"), Edit::Node(id, Some(node)))
 }

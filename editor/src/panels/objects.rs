@@ -59,6 +59,7 @@ const ABOUT: [TextProperty<About>; 4] = [
         hint: "whose law, such as US",
         wraps: false,
         get: |about| &about.country,
+        // Files hold two capital letters.
         set: |about, country| about.country = country.trim().to_uppercase(),
     },
 ];
@@ -305,6 +306,7 @@ fn list(
             for (id, name) in all.iter().filter(fits).take(MOST) {
                 let text = format!("{id}  {name}");
                 let row = ui.selectable_label(model.selection.contains(id), text);
+                // A right click on part of a selection is meant for all of it.
                 if row.secondary_clicked() && !model.selection.contains(id) {
                     actions.push(Action::Select(Objects::from([*id])));
                 }

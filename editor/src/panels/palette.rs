@@ -18,6 +18,7 @@ fn rank(query: &str, text: &str) -> Option<usize> {
     if let Some(at) = text.find(&query) {
         return Some(at);
     }
+    // The iterator goes on where the letter before was found, so that order counts.
     let mut letters = text.char_indices();
     let mut last = 0;
     for wanted in query.chars().filter(|c| !c.is_whitespace()) {

@@ -68,6 +68,7 @@ pub(super) fn plot_with(
         // A quantity that stays at nothing has an axis all the same.
         .include_y(1.0)
         .grid_spacing(GRID)
+        // Nobody moves in a plot: a drag or a turn of the wheel is for the panel that it lies in.
         .allow_drag(false)
         .allow_zoom(false)
         .allow_scroll(false)
@@ -92,6 +93,7 @@ pub(super) fn plot_with(
                 let line = Line::new(curve.name, points).color(curve.color);
                 plot.line(line.width(curve.width));
             }
+            // Asked inside, where pixels are turned into quantities.
             plot.pointer_coordinate()
         });
     let clicked = shown.response.clicked();
@@ -104,9 +106,13 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
     let Some(step) = step(high - low, most) else {
         return Vec::new();
     };
+    // Generations are whole numbers: half of one is no mark.
     let step = step.max(least_step);
+    // The first multiple of the step that is in sight, so that marks stay at the same numbers while
+    // the axis moves.
     let first = (low / step).ceil();
     (0..=most as u32 + 1)
+        // A product each, not a sum: 0.1 added ten times is not 1.
         .map(|i| step * (first + f64::from(i)))
         .take_while(|value| *value <= high)
         .map(|value| GridMark {
@@ -120,6 +126,7 @@ fn marks(input: GridInput, most: f64, least_step: f64) -> Vec<GridMark> {
 fn number(mark: GridMark) -> String {
     let mut decimals = 0;
     let mut step = mark.step_size;
+    // Decades are products: 0.1 may be short by a last digit, and ten times of it short of 1.
     while step < 0.999 && decimals < 6 {
         step *= 10.0;
         decimals += 1;
@@ -136,6 +143,7 @@ fn step(span: f64, most: f64) -> Option<f64> {
     let mut decade = 1e-6;
     while decade < 1e12 {
         for times in [1.0, 2.0, 5.0] {
+            // NaN and infinity fail here, and end at `None`.
             if span > 0.0 && span <= most * times * decade {
                 return Some(times * decade);
             }

@@ -96,6 +96,7 @@ impl<T: Clone> Subject<'_, T> {
     /// Shows numbers, a row each. A drag is one step of the history.
     pub(super) fn numbers(&mut self, ui: &mut Ui, properties: &[Property<T>]) {
         for property in properties {
+            // An object without this property has no row: one list serves all shapes.
             let Some((value, response)) = property.row(ui, self.object) else {
                 continue;
             };

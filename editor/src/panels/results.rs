@@ -139,6 +139,7 @@ fn curve(
     let kept = rows
         .iter()
         .enumerate()
+        // The newest row in any case: a curve that ends early looks like a run that stopped.
         .filter(|(i, _)| i % every == 0 || *i == last);
     Curve {
         name,
@@ -166,6 +167,8 @@ fn trips(ui: &mut Ui, trips: &[Trip], state: &mut ResultsPanel, actions: &mut Ve
     });
     let listed = listed(trips, state);
     ui.label(format!("{} of {} trips", listed.len(), trips.len()));
+    // Rows of one height, known before they are drawn: of a hundred thousand trips only those in
+    // sight are laid out.
     let height =
         ui.text_style_height(&egui::TextStyle::Button) + 2.0 * ui.spacing().button_padding.y;
     ScrollArea::vertical()
@@ -183,11 +186,14 @@ fn listed<'a>(trips: &'a [Trip], state: &ResultsPanel) -> Vec<&'a Trip> {
     let wanted = state.filter.trim().to_lowercase();
     let fits = |trip: &&Trip| {
         wanted.is_empty()
+            // One or two letters would fit nearly all names.
             || agent_name(trip.agent).contains(&wanted) && wanted.len() > 2
             || trip.agent.to_string() == wanted
             || trip.stack.to_lowercase().contains(&wanted)
+            // `&&` binds closer than `||`: the length is asked of names only, so "3" finds agent 3.
             || ending(trip.status).contains(&wanted)
     };
+    // The newest first; the sorts below are stable, so that equal trips stay in that order.
     let mut listed: Vec<&Trip> = trips.iter().rev().filter(fits).collect();
     match state.order {
         Order::Newest => {}

@@ -22,6 +22,7 @@ impl Stepping {
     /// The line that is looked at, from 1, if the text is still the one that was run.
     pub(super) fn line(&self, model: &Model, script: &str, text: &str) -> Option<usize> {
         let (request, steps) = model.modules.stepping.as_ref()?;
+        // With another text the lines would be those of the old one.
         let is_shown = self.is_open && request.script == script && request.text == text;
         let steps = steps.as_ref().ok().filter(|_| is_shown)?;
         steps.steps.get(self.at).map(|step| step.line)
@@ -44,6 +45,7 @@ impl Stepping {
                 self.question(ui, model, (script, text), actions);
             }
         });
+        // Told once, when it closes: what was run is then put away.
         if was_open && !self.is_open {
             actions.push(Action::Module(ModuleAction::EndStepping));
         }
@@ -76,6 +78,7 @@ impl Stepping {
     ) {
         let events = handlers(text);
         // Another script, or the handler was renamed.
+        // Kept as long as the text has it, so that running again after a change needs one click.
         if !events.iter().any(|(event, _)| *event == self.event) {
             self.event = events
                 .first()
@@ -107,6 +110,7 @@ impl Stepping {
     /// The statement that is looked at, and its values.
     fn answer(&mut self, ui: &mut Ui, model: &Model, steps: &Steps) {
         let count = steps.steps.len();
+        // The handler may have taken fewer statements this time.
         self.at = self.at.min(count.saturating_sub(1));
         if count > 0 {
             self.walk(ui, count);
@@ -158,6 +162,7 @@ fn wrong(ui: &mut Ui, model: &Model, error: &ScriptError) {
 fn handlers(text: &str) -> Vec<(String, String)> {
     let events = api().iter().filter(|item| item.kind == ApiKind::Event);
     events
+        // By the letters, not by compiling: also a text with a mistake shows what it will have.
         .filter(|item| text.contains(&format!("fn {}(", item.name)))
         .map(|item| (item.name.to_owned(), item.name.to_owned()))
         .collect()

@@ -136,6 +136,7 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     {
         let at = options.preset.min(options.presets.len() - 1);
         options.presets.remove(at);
+        // The chosen one has gone, and the place may have gone with it.
         options.preset = 0;
     }
     ui.separator();
@@ -228,6 +229,7 @@ fn forest(ui: &mut Ui, options: &mut ToolOptions) {
         5.0,
     );
     drag(ui, "Spacing, m", &mut forest.spacing, 0.5..=50.0, 0.1);
+    // Fields hold real numbers; whole ones up to a million are exact in them.
     let mut seed = forest.seed as f64;
     drag(ui, "Seed", &mut seed, 0.0..=1e6, 0.2);
     forest.seed = seed.max(0.0) as u64;
@@ -293,6 +295,7 @@ fn background(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         actions.push(Action::FadeBackground(opacity));
     }
     let width = background.size().x;
+    // Asked as a width, changed as a factor: the picture keeps its form.
     let mut wanted = width;
     drag(ui, "Width, m", &mut wanted, 1.0..=1e6, 1.0);
     // The size is kept as metres a pixel, so the width comes back with an error of rounding.

@@ -172,6 +172,7 @@ fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
 
 /// The scenario after a while with built-in modules, and what its signals show; `None` where it needs scripts or plugins.
 fn driven(scenario: &Scenario) -> Option<(Snapshot, Vec<SignalHead>)> {
+    // Coarser than a run: for a picture it is only to look likely.
     let options = RunOptions {
         dt: Some(DRIVEN.1),
         ..RunOptions::default()

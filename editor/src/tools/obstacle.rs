@@ -92,6 +92,7 @@ impl ObstacleTool {
                 "The edges of a polygon must not cross.".into(),
             )];
         }
+        // Outlines run counter-clockwise, whichever way they were clicked.
         if polygon::signed_area(&points) < 0.0 {
             points.reverse();
         }
@@ -103,6 +104,7 @@ impl ObstacleTool {
         match context.options.obstacle.kind {
             ObstacleKind::Polygon => {
                 let closes =
+                    // With two corners a click on the first one closes nothing yet.
                     self.corners.len() > 2 && (self.corners[0] - at).length() < context.reach();
                 if closes {
                     return self.finish_polygon(context);
@@ -161,6 +163,7 @@ impl Tool for ObstacleTool {
                     (Some(shape), _) => Self::add(shape, context),
                     // Corners are placed by hands that slip: a drag is a corner where it ends.
                     (None, ObstacleKind::Polygon) => self.click(p, context),
+                    // A drag of less than the least size is a slip, and places nothing.
                     (None, _) => Vec::new(),
                 };
             }

@@ -260,6 +260,8 @@ impl ToolOptions {
             RoadClass::Motorway => 120.0,
         };
         let half = |lanes: &[(LaneType, f64)]| lanes.iter().map(|lane| lane.1).sum::<f64>();
+        // What lies on one side of the reference line, whose radius is the one that is bounded: a
+        // wider side would turn over itself in the bend.
         let width = half(&preset.section.forward).max(half(&preset.section.backward));
         by_class.max(width + 1.0)
     }

@@ -141,6 +141,7 @@ impl RoadTool {
         let (length, angle) = self.typed_values();
         if length.is_some() || angle.is_some() {
             let heading = match angle {
+                // To the left if positive, as all angles count.
                 Some(degrees) => reference + degrees.to_radians(),
                 None => heading_of(at - last),
             };
@@ -194,6 +195,7 @@ impl RoadTool {
     fn preview(&self, context: &ToolContext<'_>) -> Option<(Vec<DVec2>, String, Tone)> {
         match self.stroke.as_ref()? {
             Stroke::Freehand { points, .. } => {
+                // Only their spacing is used here, which does not depend on the radius.
                 let options = StrokeOptions::at_scale(context.scale, 1.0);
                 // Lines, arcs and clothoids are fitted at the end only: at every move of the hand
                 // that would cost too much, and the smoothed points show where the road will be.
@@ -280,6 +282,7 @@ fn turns_back(points: &[DVec2], i: usize, to: DVec2) -> bool {
         return false;
     };
     let forward = last - points[i];
+    // Against the direction from that point to the newest one.
     forward.dot(to - last) < 0.0 && i + 4 < points.len()
 }
 

@@ -57,6 +57,7 @@ impl Select {
     }
 
     fn start(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        // Where the button went down: the first drag comes a few points later.
         let start = self.press.map_or(pointer.at, |press| press.at);
         let mut effects = Vec::new();
         let modifiers = pointer.modifiers;
@@ -117,6 +118,8 @@ impl Select {
                 // A road's own line would catch its points.
                 let to = match handle.kind {
                     HandleKind::RoadPoint(..) | HandleKind::RoadRadius(..) => pointer.at + *offset,
+                    // Places are put onto the lane at the pointer: caught by the middle of a road
+                    // they would be on another one.
                     HandleKind::Start(_)
                     | HandleKind::Destination(_)
                     | HandleKind::WayPoint(..)
@@ -150,6 +153,7 @@ impl Select {
         match stroke.drag {
             Drag::Box => {
                 let (low, high) = (stroke.start.min(stroke.now), stroke.start.max(stroke.now));
+                // The box may have been drawn in any direction.
                 let mut chosen: Objects = context.inside(low, high).into_iter().collect();
                 if stroke.adds {
                     chosen.extend(stroke.before);
@@ -254,6 +258,8 @@ fn moved_on(
                 kind: HandleKind::Start(*id),
                 at: pose.position,
             };
+            // Each from where it stood, so that several agents keep their distances as far as lanes
+            // allow.
             edits.extend(dragged(&handle, pose.position + shift, base, context));
         }
     }

@@ -71,6 +71,7 @@ impl Trip {
     }
 
     fn finish(&mut self, at: DVec2) -> Progress {
+        // Taken out: the next press begins a new trip.
         let start = self.start.take();
         self.by_clicks = false;
         match start {
@@ -133,6 +134,7 @@ fn lane_point(point: DVec2, context: &ToolContext<'_>) -> Option<DVec2> {
 /// Start and destination as places, the start on open ground heading for the destination.
 pub(super) fn places(from: DVec2, to: DVec2, context: &ToolContext<'_>) -> (Place, Place) {
     let heading = heading_of(to - from);
+    // For both ends: a goal where no lane is near has this heading as well.
     let ground = Place::ground(from.x, from.y, heading);
     let start = place_at(from, &ground, context.scenario, context);
     let goal = place_at(to, &ground, context.scenario, context);

@@ -110,9 +110,11 @@ impl Bench {
             return;
         }
         self.refused = None;
+        // Under the same label it is still the same drag: the step back to before it is there.
         if self.gesture.as_deref() != Some(label) {
             self.commit();
             self.gesture = Some(label.to_owned());
+            // The state before the change, once for the whole drag.
             self.undo.push(Step {
                 label: label.to_owned(),
                 file: self.file.clone(),
@@ -138,6 +140,7 @@ impl Bench {
         if is_idle {
             self.undo.pop();
         } else {
+            // Not before: a drag there and back again leaves what can be done again.
             self.redo.clear();
         }
     }
@@ -185,6 +188,8 @@ impl Bench {
 
     /// Notes that a state has been written to a file.
     pub fn note_saved(&mut self, kept: Kept) {
+        // The steps back stay: after saving one can still undo, and is then changed against the
+        // file.
         self.base = kept.file.clone();
         self.source = Source::File(kept.path.clone());
         self.kept = Some(kept);

@@ -57,6 +57,7 @@ impl Editor {
             return;
         };
         change(bench);
+        // A change that was refused, or one there and back, leaves the drive on the track alone.
         let is_other = self.shop.on_track.as_ref() != Some(&bench.file);
         if let Some(ground) = self.model.workshop.track.filter(|_| is_other) {
             self.enter_track(ground);
@@ -85,6 +86,8 @@ impl Editor {
                 VehicleFile::from_text(found.text).map_err(|error| error.to_string())
             }
             Source::Type(key) => {
+                // Of the document of the person: on the test track the one that is shown is the
+                // track.
                 let kind = self.own_document().scenario().vehicle_types().get(key);
                 let kind =
                     kind.ok_or_else(|| format!("There is no vehicle type {key} any more."))?;
@@ -120,6 +123,8 @@ impl Editor {
             return None;
         };
         let own = self.own_document();
+        // With the hash that the scenario knows: it says to which text of the file the numbers on
+        // the bench belong.
         let reference = own.scenario().vehicle_types().get(key)?.file.clone()?;
         Some(Kept {
             path: own.path()?.parent()?.join(&reference.path),
@@ -130,6 +135,7 @@ impl Editor {
 
     /// Another vehicle is looked at; its panel comes to the front.
     pub(crate) fn put_on_bench(&mut self, bench: Bench) {
+        // The one before stops when it is dropped: it tests another vehicle.
         self.shop.trial = Trial::default();
         self.model.workshop.bench = Some(bench);
         self.view.panels.bring_to_front("Workshop");
@@ -182,6 +188,7 @@ impl Editor {
         let track = Document::new(scenario);
         // Restarted with other numbers on the same ground, the map goes on looking where it looks.
         let is_same_place = self.model.workshop.track == Some(ground);
+        // A gesture under way ends before the document is put aside.
         self.model.document.commit();
         self.stand_in(track);
         self.shop.on_track = Some(file);
@@ -197,6 +204,8 @@ impl Editor {
                 memory.surrender_focus(focused);
             }
         });
+        // After the document was exchanged, which ends the run and with it the drive: else
+        // `take_the_wheel` would give the wheel back.
         self.model.watched = Some(u64::from(track::DRIVER.0));
         self.take_the_wheel();
     }
@@ -236,6 +245,7 @@ impl Editor {
         if self.is_kept_by_individual() {
             return;
         }
+        // Back to the document first: the edit below is for it.
         self.leave_track();
         let Some(bench) = &self.model.workshop.bench else {
             return;
@@ -245,6 +255,8 @@ impl Editor {
         let below = folder
             .zip(home)
             .and_then(|(folder, home)| below(folder, &home.path));
+        // A file below the scenario is named as it is. Otherwise a person is asked where to save;
+        // after that this is called once more and finds it there.
         let (path, hash) = match (folder, below, home) {
             (_, Some(path), Some(home)) => (path, home.hash.clone()),
             // Without a folder the scenario keeps what the file would say.
@@ -309,6 +321,7 @@ impl Bench {
             Some(kind) => kind.file.as_ref().is_some_and(|file| {
                 self.kept
                     .as_ref()
+                    // Scenarios name files from their own folder on.
                     .is_some_and(|kept| kept.path.ends_with(&file.path))
             }),
         };
@@ -326,6 +339,7 @@ pub(crate) fn vehicle_path(path: &Path) -> PathBuf {
     if text.ends_with(EXTENSION) {
         path.to_owned()
     } else {
+        // "jeep" and "jeep.json" both become jeep.vehicle.json.
         PathBuf::from(format!("{}{EXTENSION}", text.trim_end_matches(".json")))
     }
 }
@@ -348,9 +362,12 @@ fn below(folder: &Path, file: &Path) -> Option<String> {
     } else {
         folder
     };
+    // Links and `..` resolved, so that a path that only looks as if it lay below is not taken for
+    // one.
     let (folder, file) = (folder.canonicalize().ok()?, file.canonicalize().ok()?);
     let path = file.strip_prefix(folder).ok()?;
     let parts = path.iter().map(|part| part.to_str());
+    // Scenario files go from one system to another: there is one separator in them.
     Some(parts.collect::<Option<Vec<_>>>()?.join("/"))
 }
 

@@ -123,6 +123,7 @@ fn bumps() -> Option<HeightField> {
 fn height(place: DVec2) -> f64 {
     let DVec2 { x, y } = place;
     if y > 20.0 {
+        // Up to 6 m, 30 m further on.
         return 0.2 * (x - 20.0).clamp(0.0, 30.0);
     }
     if (5.0..80.0).contains(&x) {
@@ -137,6 +138,7 @@ fn height(place: DVec2) -> f64 {
     if (90.0..170.0).contains(&x) {
         let wave = sin(TAU * (x - 90.0) / 8.0);
         // One side after the other.
+        // Both sides meet at nothing in the middle, so that there is no step along it.
         return 0.12 * wave * if y > 0.0 { 1.0 } else { -1.0 } * (y.abs() / 1.5).min(1.0);
     }
     0.0

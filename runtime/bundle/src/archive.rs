@@ -74,6 +74,7 @@ fn write_with(files: &Files, method: CompressionMethod) -> Result<Vec<u8>, ZipEr
         .last_modified_time(DateTime::default())
         .unix_permissions(0o644);
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    // By path: the same files come in the same order, however they were gathered.
     for (path, bytes) in files {
         writer.start_file(path.as_str(), options)?;
         writer.write_all(bytes)?;
@@ -114,6 +115,8 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         }
         let mut bytes = Vec::new();
         let room = most - size;
+        // One byte more than there is room for tells that there is too much, whatever the entry
+        // says.
         let unpacked = entry.by_ref().take(room + 1).read_to_end(&mut bytes);
         let unpacked = unpacked.map_err(|error| damaged(format!("{}: {error}", short(&path))))?;
         if unpacked as u64 > room {

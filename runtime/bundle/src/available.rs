@@ -92,6 +92,8 @@ impl Available {
             if !found.insert(id) {
                 continue;
             }
+            // Rather too many: a word in quotes may mean something else, which costs a file and
+            // breaks nothing.
             let named = self.scripts.keys().filter(|other| names(text, other));
             open.extend(named.cloned());
         }

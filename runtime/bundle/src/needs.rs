@@ -110,6 +110,7 @@ pub(crate) fn lacks(
                 .map(|(_, hash)| hash.clone()),
         };
         let is_same = here.as_ref().is_some_and(|hash| *hash == need.hash);
+        // It was not there when the bundle was made: no build of it is the wrong one.
         let is_any = here.is_some() && need.hash.is_empty();
         (!is_same && !is_any).then(|| Lack {
             need: need.clone(),

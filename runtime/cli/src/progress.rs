@@ -22,6 +22,7 @@ pub(crate) fn catch_interrupt() {
     HANDLER.get_or_init(|| {
         let mut first = None;
         let handler = move || {
+            // The time of the first signal stays: what comes later is measured from it.
             let at = *first.get_or_insert_with(now);
             if STOPPED.swap(true, Ordering::SeqCst) && at.elapsed() > ONE_SIGNAL {
                 std::process::exit(KILLED);
@@ -50,6 +51,7 @@ pub(crate) fn now() -> Instant {
 
 /// A bar on a terminal, nothing in a pipe.
 pub(crate) fn bar(length: u64, quiet: bool) -> ProgressBar {
+    // On standard error, so that the bar does not get into what is piped on.
     if quiet || !std::io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }

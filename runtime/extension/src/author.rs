@@ -154,6 +154,7 @@ pub fn new_plugin(
 ) -> Result<PathBuf, AuthorError> {
     check_name(name)?;
     let folder = parent.join(name);
+    // Never into a folder that is there, not even an empty one: nobody's work is written over.
     if folder.exists() {
         return Err(AuthorError::Exists(folder));
     }
@@ -170,6 +171,8 @@ pub fn new_plugin(
         Language::C | Language::Cpp => put_c(name, kind, language == Language::C, &put)?,
     }
     let prefix = if language == Language::Rust {
+        // Cargo gives libraries this prefix; the Makefile of C projects calls the library as the
+        // plugin.
         "lib"
     } else {
         ""
@@ -211,6 +214,7 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
             }
         },
     )?;
+    // As they are, without `fill`: these sources are the same in every project.
     for (file, text) in SDK.iter().chain(&API) {
         write(&folder.join("roadwright-plugin-sdk").join(file), text)?;
     }
@@ -252,6 +256,8 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
 }
 
 /// A C source as one in C++ whose steps let no exception out.
+// By replacing lines of the C template, so that there is one text to keep. An exception that leaves
+// a function that C calls is undefined behaviour.
 fn guarded(text: &str) -> String {
     text.replace(
         "static int32_t step(rw_instance *self, rw_batch *batch) {",
@@ -291,11 +297,16 @@ pub fn new_script(folder: &Path, name: &str) -> Result<PathBuf, AuthorError> {
 /// # Errors
 /// If it cannot be loaded or the folder cannot be written.
 pub fn deliver(library: &Path, folder: &Path, helper: &[OsString]) -> Result<PathBuf, AuthorError> {
+    // Read before it is run: what inspection refuses has no code executed, not even in a child
+    // process.
     crate::inspect(library).map_err(|error| AuthorError::Probe(error.to_string()))?;
     probe(helper, library).map_err(AuthorError::Probe)?;
     fs::create_dir_all(folder).map_err(file_error(folder))?;
     let name = library.file_name().unwrap_or(library.as_os_str());
     let place = folder.join(name);
+    // A name that begins with a dot is no library for the host that watches the folder. In the same
+    // folder, since a rename within a file system is all at once; with the process in it, since two
+    // builds may deliver at the same time.
     let mut hidden = OsString::from(".");
     hidden.push(name);
     hidden.push(format!(".{}", std::process::id()));

@@ -66,6 +66,8 @@ fn run(command: &mut Command, tell: &mut dyn FnMut(&str)) -> Result<String, Auth
         .stderr
         .take()
         .into_iter()
+        // Bytes: compilers quote sources, which need not be UTF-8, and lines of text would end
+        // there.
         .flat_map(|pipe| BufReader::new(pipe).split(b'\n'))
     {
         let Ok(line) = line else { break };
@@ -151,6 +153,7 @@ fn newest_library(folder: &Path) -> Result<PathBuf, AuthorError> {
     while let Some((folder, depth)) = open.pop() {
         let entries = fs::read_dir(&folder).map_err(file_error(&folder))?;
         let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        // So that of two libraries of the same moment every machine takes the same one.
         paths.sort();
         for path in paths {
             let Ok(meta) = fs::symlink_metadata(&path) else {
@@ -254,7 +257,10 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
         Command::new(compiler)
             .args(first)
             .args([standard, "-O2", "-Wall", "-Wextra", "-shared", "-fPIC"])
+            // Products and sums that are fused into one operation are rounded once and not twice:
+            // answers would differ between machines that have it and those that have not.
             .args(["-fvisibility=hidden", "-ffp-contract=off"])
+            // After ours: of options that contradict each other compilers take the last one.
             .args(words_of("CPPFLAGS"))
             .args(words_of(flags))
             .args(package_flags("--cflags", &packages, tell)?)
@@ -267,6 +273,7 @@ fn build_with_compiler(folder: &Path, tell: &mut dyn FnMut(&str)) -> Result<Path
             .arg(&library)
             .args(words_of("LDFLAGS"))
             .args(package_flags("--libs", &packages, tell)?)
+            // Libraries come after what uses them, as linkers ask for.
             .args(words_of("LDLIBS"))
             .arg("-lm"),
         tell,

@@ -43,9 +43,12 @@ impl Events {
     /// Adds an event; one that waits to be read already is not added again.
     pub(crate) fn push(&self, event: Event) {
         let mut events = locked(&self.unread);
+        // What is odd is found again and again, as at each look at the folders; faults and news are
+        // told as often as they happen.
         if event.level == Level::Warning && events.contains(&event) {
             return;
         }
+        // Nobody may be reading: the oldest go, so that memory does not grow.
         if events.len() == MOST {
             events.pop_front();
         }
@@ -55,6 +58,8 @@ impl Events {
     /// Notes that the clock has stopped a module: what follows cannot be reproduced.
     pub(crate) fn note_timeout(&self, module: &str, what: &str) {
         let mut timed_out = locked(&self.timed_out);
+        // The first one only: from it on the run depends on the clock, and later ones may follow
+        // from that.
         timed_out.get_or_insert_with(|| format!("{module} {what}"));
     }
 

@@ -208,6 +208,8 @@ fn check_lines(
     let library = library
         .canonicalize()
         .map_err(|error| failed("description")(format!("{}: {error}", library.display())))?;
+    // From here on each look runs more of the plugin's code than the one before it: reading runs
+    // none, then it is loaded, then examined. So the first failure names the least that goes wrong.
     let (inspected, _) =
         crate::inspect(&library).map_err(|error| failed("description")(error.to_string()))?;
     let info = inspected.info;
@@ -219,6 +221,7 @@ fn check_lines(
     let note = "loads, answers and ends in a process of its own".to_owned();
     tell(&line("loading", Ok(note)));
     examine_in_child(&library, helper, tell)?;
+    // Two processes, since addresses and what else differs between starts is the same within one.
     let digests = [
         ask_child("digest", &library, helper),
         ask_child("digest", &library, helper),
@@ -263,6 +266,8 @@ fn examine_in_child(
         }
     };
     let ending = wait_for(child, PATIENCE, on_line).map_err(|error| failed(error.to_string()))?;
+    // Both are needed: a plugin that calls `exit` prints no end, and one that crashes when it is
+    // destroyed or unloaded prints the end and has another code.
     if has_ended && ending.status.code() == Some(i32::from(has_problem)) {
         if printed > 0 {
             let note = format!("{printed} lines; host->log is for that");

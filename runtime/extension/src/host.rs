@@ -181,6 +181,8 @@ impl Host {
 
     /// Loads a module's file again, quarantined or not, and makes fresh instances.
     pub fn reload(&self, id: &str) {
+        // Collected first, so that the lock on the plugins is free again before the quarantine
+        // takes its own and `reconsider` takes this one anew.
         let hashes: Vec<String> = {
             let plugins = self.catalogue.plugins();
             let of_module = |file: &&KnownFile| {
@@ -203,6 +205,8 @@ impl Host {
 
     /// Switches a module off or on; the built-in one stands in for it.
     pub fn set_disabled(&self, id: &str, disabled: bool) {
+        // Told to both: an id is that of a plugin or of a script, and the other side knows none of
+        // that name.
         self.catalogue
             .for_module(id, |cell| cell.set_disabled(disabled));
         self.catalogue.scripts.set_disabled(id, disabled);
@@ -231,6 +235,8 @@ impl Host {
     pub fn quarantine(&self, id: &str) {
         self.catalogue.for_module(id, |cell| {
             if let Some(generation) = cell.wish().generation {
+                // A trial that nobody ends: the next start finds its mark without a process, as
+                // after a crash.
                 cell.quarantine.begin_trial(&generation.hash, cell.id);
             }
         });

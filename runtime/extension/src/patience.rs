@@ -57,6 +57,7 @@ pub(crate) fn wait_for(
         }
         if began.elapsed() > patience {
             end_group(&child);
+            // The child itself too: it may have no group of its own.
             child.kill()?;
             break (child.wait()?, true);
         }
@@ -129,6 +130,7 @@ impl Pipe {
             return;
         };
         let lines: Vec<u8> = bytes.drain(..=last).collect();
+        // The reader goes on while lines are told, which may take long.
         drop(bytes);
         String::from_utf8_lossy(&lines).lines().for_each(on_line);
     }

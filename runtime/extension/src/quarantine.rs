@@ -188,6 +188,7 @@ impl Quarantine {
         if self.state().trials.contains_key(hash) {
             return;
         }
+        // With the process in its name: several can try the same build at the same time.
         let name = format!(
             "{}-{}.{TRIAL}",
             std::process::id(),
@@ -200,6 +201,8 @@ impl Quarantine {
         };
         let mark = || -> std::io::Result<File> {
             let mut file = File::create(&path)?;
+            // Before anything is written: another Roadwright that finds it unlocked finds it empty
+            // as well, and holds nothing against the build.
             file.try_lock().map_err(std::io::Error::from)?;
             file.write_all(&serde_json::to_vec(&trial)?)?;
             file.flush()?;

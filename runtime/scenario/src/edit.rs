@@ -296,6 +296,7 @@ impl Scenario {
             let slot = heights.get_mut(sample.0).ok_or_else(|| wrong(sample))?;
             old.push((sample.0, std::mem::replace(slot, sample.1)));
         }
+        // What is no number fails the comparison as well.
         let usable = |height: f64| height.abs() <= roadwright_geometry::MAX_COORDINATE;
         if let Some(sample) = samples.iter().find(|sample| !usable(sample.1)) {
             return Err(wrong(sample));

@@ -16,6 +16,7 @@ const CELL: f32 = 34.0;
 /// Room for the names of rows, points.
 const NAMES: f32 = 62.0;
 /// Rules of a table.
+// Three terms of the angle by three of the distance.
 const IN_TABLE: usize = 9;
 /// A change of so many terms has the full colour.
 const MOST_STEPS: f64 = 4.0;
@@ -28,6 +29,7 @@ struct Rule<'a> {
 }
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, training: &TrainingPicture) {
+    // The champion, if he was chosen: the best of the pool may have been lucky with its courses.
     let champion = training
         .verdict
         .as_ref()
@@ -97,6 +99,8 @@ impl Tables {
         Self {
             module,
             tables,
+            // In the order in which the module describes them, which is that of its chromosome: the
+            // place of a key says its table, row and column.
             keys: keys.filter(|key| key.starts_with("rule_")).collect(),
         }
     }
@@ -119,6 +123,7 @@ impl Tables {
             return None;
         }
         let number = self.keys.iter().position(|key| *key == gene.key)?;
+        // Of rule 14, say, that is table 1, row 1, column 2.
         let in_table = number % IN_TABLE;
         Some((number / IN_TABLE, in_table / 3, in_table % 3))
     }
@@ -126,10 +131,12 @@ impl Tables {
 
 /// The colour of a change: more or less, the stronger the further.
 fn color(theme: Theme, before: f64, after: f64, step: f64) -> Option<Color32> {
+    // In steps of the gene: of a rule a step is one term.
     let steps = (after - before) / step;
     let tone = match steps {
         s if s > 0.0 => Tone::Accent,
         s if s < 0.0 => Tone::Warning,
+        // Unchanged; also NaN, of no change over a step of 0.
         _ => return None,
     };
     let share = 0.2 + 0.35 * (steps.abs() / MOST_STEPS).min(1.0);
@@ -164,6 +171,7 @@ fn table(ui: &mut Ui, theme: Theme, (of, table): (&Tables, &FuzzyController), ru
                 ui.label(RichText::new(*name).small());
                 for column in 0..3 {
                     let at = |rule: &&&Rule<'_>| {
+                        // Rules that are not trained are no genes and have no place.
                         of.place(rule.gene)
                             .is_some_and(|(_, r, c)| (r, c) == (row, column))
                     };

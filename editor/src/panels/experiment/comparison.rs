@@ -128,6 +128,7 @@ fn box_plot(
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &label));
     let rect = response.rect;
     response.on_hover_text(said);
+    // All runs alike: everything lies at the left end instead of being divided by nothing.
     let span = if high > low { high - low } else { 1.0 };
     let inner = rect.shrink2(vec2(6.0, 0.0));
     let at = |value: f64| inner.left() + ((value - low) / span) as f32 * inner.width();
@@ -138,6 +139,7 @@ fn box_plot(
         pos2(at(*first), middle - HALF),
         pos2(at(*third), middle + HALF),
     );
+    // Ground first: the line below would show through the pale fill.
     painter.rect_filled(whole, 2.0, theme.ground());
     painter.rect_filled(whole, 2.0, theme.plot(place).gamma_multiply(0.3));
     painter.rect_stroke(whole, 2.0, stroke, egui::StrokeKind::Inside);
@@ -169,6 +171,7 @@ fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut 
     let last = results.len() - 1;
     // What was chosen may have been put away.
     let (first, second) = (state.pair.0.min(last), state.pair.1.min(last));
+    // There are two at least, so these are there.
     state.pair = if first == second {
         (0, 1)
     } else {
@@ -195,8 +198,10 @@ fn compare(ui: &mut Ui, theme: Theme, results: &[Arc<OpenResults>], state: &mut 
 }
 
 fn difference(ui: &mut Ui, theme: Theme, paired: &Paired, second: &OpenResults) {
+    // The difference is the second less the first. Where lower is better a negative one is good.
     let is_better = (paired.mean < 0.0) == second.summary.lower_is_better;
     let (word, color) = match (paired.t.contains(0.0), is_better) {
+        // Nothing lies within the interval: the sign of the mean says nothing then.
         (true, _) => ("no difference to be seen", theme.tone(Tone::Guide)),
         (false, true) => ("better", theme.good()),
         (false, false) => ("worse", theme.tone(Tone::Danger)),
@@ -225,6 +230,7 @@ fn scale(ui: &mut Ui, theme: Theme, paired: &Paired) {
     );
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &said));
     let rect = response.rect;
+    // Nothing stays in the middle, so the wider side of the interval gives the scale of both.
     let reach = paired
         .t
         .low

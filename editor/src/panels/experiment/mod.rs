@@ -67,6 +67,7 @@ pub(super) fn ui(
     match (state.view, &experiment.draft, &experiment.training) {
         (View::Setup, Some(draft), _) => setup::ui(ui, model, draft, state, actions),
         (View::Setup, None, _) => begin(ui, actions),
+        // Before those that need a training: results can be compared without one.
         (View::Compare, _, _) => comparison::ui(ui, model, state, actions),
         (_, _, None) => empty(ui, "Press Train in Set up to begin."),
         (View::Training, _, Some(training)) => {
@@ -135,6 +136,7 @@ fn beside(ui: &mut Ui, mut show: impl FnMut(&mut Ui, Part)) {
         for part in [Part::First, Part::Second] {
             let layout = Layout::top_down(Align::Min);
             ui.allocate_ui_with_layout(vec2(width, 0.0), layout, |ui| {
+                // The wide gap is for the two columns, not for what stands in them.
                 *ui.spacing_mut() = ui.ctx().global_style().spacing.clone();
                 ui.set_width(width);
                 show(ui, part);

@@ -30,6 +30,7 @@ pub(super) fn ui(
     state: &mut ExperimentPanel,
     actions: &mut Vec<Action>,
 ) {
+    // Widgets change a copy: what differs at the end is sent as one change.
     let mut experiment = draft.experiment.clone();
     beside(ui, |ui, part| match part {
         Part::First => {
@@ -118,6 +119,7 @@ fn train(
     actions: &mut Vec<Action>,
 ) {
     let checked = model.experiment.checked.as_ref();
+    // An answer about an older draft says nothing about this one.
     let checked = checked.filter(|checked| checked.of.0 == draft.revision);
     let is_fine = checked.is_some_and(|checked| checked.fault.is_none());
     let is_busy = model
@@ -154,6 +156,8 @@ fn train(
             }
             None => {
                 let of = &draft.experiment;
+                // Of the first generation; a run has several drives, so they are a multiple of
+                // that.
                 let drives = of.courses_of(1, checked.drives).len() * checked.drives;
                 let count = model.experiment.ticks.chosen.len();
                 ui.label(format!(
@@ -179,6 +183,7 @@ fn course(ui: &mut Ui, draft: &Draft, actions: &mut Vec<Action>) {
     let named = Course::all().into_iter();
     all.extend(named.map(|course| (Some(course.name.clone()), course.name)));
     let now = match &draft.scenario {
+        // The empty name stands for the scenario that the file names.
         Some(_) => Some(String::new()),
         None => draft.experiment.course.clone(),
     };
@@ -211,6 +216,7 @@ fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
             let entries = model.modules.registry.of::<dyn Controller>();
             let course = draft.experiment.course.as_deref();
             let course = course.and_then(|name| Course::named(name).ok());
+            // Controllers that are made for one manoeuvre are offered on its course only.
             let fits = |id: &&str| course.as_ref().is_none_or(|course| course.is_for(id));
             let ids = entries.iter().map(|entry| entry.info.id).filter(fits);
             ids.map(str::to_owned).collect()

@@ -73,6 +73,7 @@ fn spread(estimate: &Estimate) -> String {
 
 /// Means with their error bars, one below the other.
 fn intervals(ui: &mut Ui, theme: Theme, rows: &[(&str, &Estimate, Color32)]) {
+    // One run has no interval: its bar is a point.
     let ends = |estimate: &Estimate| estimate.interval.unwrap_or([estimate.mean; 2]);
     let all = rows.iter().flat_map(|(_, estimate, _)| ends(estimate));
     let (low, high) = all.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
@@ -131,6 +132,7 @@ fn apply(
     }
     let preset = problem.genome().preset(&verdict.champion.genes);
     let stacks = model.document.scenario().stacks().iter();
+    // Tried on a copy: only stacks with the modules that the genes belong to can take them.
     let uses = stacks.filter(|(_, stack)| put_preset(&preset, &mut (*stack).clone()).is_ok());
     let mut all: Vec<(Option<String>, String)> = uses
         .map(|(name, _)| (Some(name.clone()), name.clone()))

@@ -68,6 +68,7 @@ const TIMES: [Property<Node>; 2] = [
         range: 10.0..=600.0,
         step: 1.0,
         hint: "From one start of the first stage to the next.",
+        // What holds is shown, also where the plan says nothing of it.
         get: |node| node.rules.plan.as_ref()?.cycle.or(Some(DEFAULT_CYCLE)),
         set: |node, cycle| {
             if let Some(plan) = &mut node.rules.plan {
@@ -108,6 +109,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     };
     Grid::new("right of way").num_columns(2).show(ui, |ui| {
         subject.choose(ui, &CONTROL, &controls(junction, node));
+        // Asked of the junction, not of the node: signals may also follow from the roads.
         if junction.control == Control::Signals {
             let title = ui.label("Signals");
             title.on_hover_text("How the signals run: by a mode, or as a script decides.");
@@ -201,6 +203,8 @@ fn majors(ui: &mut Ui, junction: &Junction, subject: &mut Subject<'_, Node>) {
     ui.label("Roads that go first:");
     ui.horizontal_wrapped(|ui| {
         for arm in &junction.arms {
+            // From the signs that follow, not from the rules: as long as nobody has chosen, the
+            // roads decide, and the first click must not make minor what went first before.
             let mut is_major = arm.sign == Sign::None;
             if ui.checkbox(&mut is_major, arm.road.to_string()).changed() {
                 let now: Vec<RoadId> = junction

@@ -29,6 +29,7 @@ pub(super) fn seen(model: &Model, id: NodeId) -> Option<&JunctionInspection> {
         .filter(|live| live.snapshot.step > 0)?;
     let junction = model.scene.layout.junction_at(id)?;
     let seen = live.junction.as_ref()?;
+    // The picture may still be of the junction that was selected before.
     junction.nodes.contains(&seen.node).then_some(seen)
 }
 
@@ -85,11 +86,14 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
             ui.label(text);
         });
         let share = programme.remaining.map_or(0.0, |remaining| {
+            // What is over, of what is over and what is left: a stage that is held longer goes back
+            // a little.
             programme.elapsed / (programme.elapsed + remaining).max(1e-9)
         });
         bar(ui, share as f32, color);
         ui.label(match programme.remaining {
             Some(remaining) => format!("{remaining:.0} s left"),
+            // By demand a stage has no end until another one is called.
             None => "nobody else waits".to_owned(),
         });
     });

@@ -22,7 +22,10 @@ pub(super) fn ui(
         return;
     }
     let rules = &node.rules.turns;
+    // What the scene has derived, with all that a person has decided: it may be there by a rule, or
+    // by decision.
     let there: BTreeSet<LaneTurn> = junction.paths.iter().map(|p| turn(p.from, p.to)).collect();
+    // Also those taken out, which have no path: they must be found again to be given back.
     let decided = rules.add.iter().chain(&rules.remove).copied();
     let all: BTreeSet<LaneTurn> = there.iter().copied().chain(decided).collect();
     let mut subject = Subject {

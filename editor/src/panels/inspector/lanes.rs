@@ -33,6 +33,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
             id,
             section: index,
             lanes: &section.lanes,
+            // Ids above 0 are to the left of the reference line, from the outermost to 1, and then
+            // -1 and on to the right.
             left: section.lanes.iter().filter(|lane| lane.id > 0).count(),
             model,
         };
@@ -81,6 +83,7 @@ impl Cards<'_> {
 
     fn add(&self, left: bool, actions: &mut Vec<Action>) {
         let mut lanes = self.lanes.to_vec();
+        // As wide as the outermost one on that side, but one can drive on it.
         let like = if left { lanes.first() } else { lanes.last() };
         let width = like.map_or(3.25, |lane| Poly3::value_in(&lane.width, 0.0));
         // The id of a new lane; the operation counts it in.
@@ -137,6 +140,7 @@ impl Cards<'_> {
         // One width all along: a lane that widens loses that, which is why nothing is sent unless
         // the value is dragged or typed.
         let lanes = self.changed(at, |lane| lane.width = vec![Poly3::constant(width)]);
+        // The edit is made in each frame and only sent while the value changes.
         if let Some(edit) = self.edit(lanes, self.left) {
             change(
                 &response,
@@ -155,6 +159,7 @@ impl Cards<'_> {
             .checkbox(&mut own, "limit")
             .on_hover_text("A speed limit of its own.");
         if toggle.changed() {
+            // 30 km/h to begin with; the number that appears beside it can be dragged.
             let limit = own.then_some(30.0 / 3.6);
             let lanes = self.changed(at, |lane| lane.speed_limit = limit);
             self.apply("Lane speed limit", lanes, self.left, actions);
@@ -212,6 +217,8 @@ impl Cards<'_> {
             .on_hover_text("Which way it is driven; click to turn it round.");
         if reverse.clicked() {
             let lanes = self.changed(at, |lane| {
+                // Relative to the side that is driven on, so that it stays right if the scenario
+                // changes sides.
                 lane.direction = match lane.direction {
                     LaneDirection::Standard => LaneDirection::Reversed,
                     LaneDirection::Reversed => LaneDirection::Standard,
@@ -242,6 +249,7 @@ impl Cards<'_> {
         if small(ui, self.lanes.len() > 1, "Remove", "Remove the lane") {
             let mut lanes = self.lanes.to_vec();
             lanes.remove(at);
+            // The lanes to the left of the line are the first ones in the list.
             let left = self.left - usize::from(at < self.left);
             self.apply("Remove lane", lanes, left, actions);
         }
@@ -249,6 +257,8 @@ impl Cards<'_> {
 
     fn swap(&self, a: usize, b: usize, actions: &mut Vec<Action>) {
         let mut lanes = self.lanes.to_vec();
+        // The count on the left stays: a lane that is swapped over the line takes the side of the
+        // other one, and `with_lanes` lets it be driven the way it was.
         lanes.swap(a, b);
         self.apply("Lane order", lanes, self.left, actions);
     }

@@ -46,6 +46,8 @@ fn derive(model: &Model, index: usize) -> Law {
     let junction = layout.junctions[index].clone();
     let conflicts = Conflicts::of(&junction);
     // Of its neighbours only those with signals matter, and only for a shared programme.
+    // By the index of each junction, as the layout has them. The junction itself is among them, at
+    // a distance of 0.
     let near: Vec<Option<Conflicts>> = layout
         .junctions
         .iter()
@@ -63,6 +65,7 @@ fn derive(model: &Model, index: usize) -> Law {
         model.scene.scenario.network(),
         layout,
         |i| Signals::of(&layout.junctions[i], near[i].as_ref()?),
+        // Never asked of those that are left out: they have no signals here.
         |i| near[i].as_ref().unwrap_or(&none),
     );
     let mut groups = plans.groups.iter();

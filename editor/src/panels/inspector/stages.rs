@@ -64,11 +64,14 @@ impl Table {
             let row = rows.entry((path.from.road, path.turn));
             let row = row.or_insert_with(|| vec![Right::Waits; stages]);
             for (stage, right) in row.iter_mut().enumerate() {
+                // A green that gives way is shown as its own right, between the two others in their
+                // order.
                 let own = match signals.greens[stage][number] {
                     false => Right::Waits,
                     true if signals.is_permitted(number, stage) => Right::Yields,
                     true => Right::Goes,
                 };
+                // Several lanes may turn alike: the table says the most that one of them may do.
                 *right = own.max(*right);
             }
         }
@@ -79,6 +82,7 @@ impl Table {
     fn movements(&self, stage: usize, right: Right) -> Vec<Movement> {
         let mut roads: BTreeMap<RoadId, (Vec<Turn>, usize)> = BTreeMap::new();
         for (&(road, turn), rights) in &self.rows {
+            // How many of the road's turns have the right, and how many it has in all.
             let (turns, all) = roads.entry(road).or_default();
             *all += 1;
             if rights[stage] == right {
@@ -90,6 +94,7 @@ impl Table {
             .filter(|(_, (turns, _))| !turns.is_empty());
         let movement = |(road, (turns, all)): (RoadId, (Vec<Turn>, usize))| Movement {
             road,
+            // An empty list stands for all turns, also for those that a new arm will bring.
             turns: if turns.len() == all {
                 Vec::new()
             } else {
@@ -150,12 +155,14 @@ pub(super) fn ui(
         });
     ui.label(RichText::new("Click: green (disc), permitted (triangle: gives way), red.").weak());
     if let Some((row, stage, right)) = clicked {
+        // With stages in it: what follows from the lanes is written down before it can be changed.
         let plan = plan_as_given(law, signals, true);
         let (plan, refused) = switched(law, &plan, &table, (row, stage, right));
         if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
             let label = format!("Switch {} in stage {} of {node}", title(row), stage + 1);
             actions.push(Action::Apply(label, edit));
         }
+        // Also an empty list: the refusal of the click before goes.
         ui.data_mut(|data| data.insert_temp(key, (node, refused)));
     }
     let refused: Option<(NodeId, Vec<String>)> = ui.data(|data| data.get_temp(key));
@@ -212,6 +219,7 @@ fn switched(
         let table = table.with(row, stage, next);
         let mut plan = plan.clone();
         table.put(&mut plan, stage);
+        // Asked of the plan as it would be, not of the one there is.
         match refusal(law, &plan, &table, (row, stage, next)) {
             None => return (Some(plan), refused),
             Some(why) => refused.push(why),
@@ -228,6 +236,7 @@ fn refusal(
     (row, stage, right): (Row, usize, Right),
 ) -> Option<String> {
     let (name, number) = (title(row), stage + 1);
+    // Before the conflicts: the table itself tells what would be missing.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
             "{name} cannot be red in stage {number}: it would never go. Let it go in another stage first."
@@ -260,6 +269,7 @@ fn meets(
     plan: &SignalPlan,
     (row, stage): (Row, usize),
 ) -> BTreeSet<Row> {
+    // The signals of the plan as it would be: what single paths may do is derived from it.
     let planned = Junction {
         plan: plan.clone(),
         ..junction.clone()
@@ -275,6 +285,8 @@ fn meets(
     let pairs = pairs.into_iter().map(|(a, b)| (row_of(a), row_of(b)));
     pairs
         .filter_map(|(a, b)| match (a == row, b == row) {
+            // Only pairs that the switched movement is part of: what others do is not for this
+            // click to settle.
             (true, _) => Some(b),
             (_, true) => Some(a),
             _ => None,

@@ -65,6 +65,8 @@ pub(super) fn plan_as_given(law: &Law, signals: &Signals, with_stages: bool) -> 
     }
     plan.offset = signals.programme.offset;
     if with_stages && plan.stages.is_empty() {
+        // Not before: without stages of its own a plan gets those that fit the roads after each
+        // edit.
         plan.stages = given_stages(law, signals);
     }
     plan
@@ -124,6 +126,7 @@ impl<'a> Chart<'a> {
         let mut start = 0.0;
         for (i, times) in programme.stages.iter().enumerate() {
             let between = programme.intergreen(i, programme.next(i));
+            // By demand a stage has no fixed end: the longest cycle is drawn.
             let green = if is_fixed { times.green } else { times.max };
             stages.push((start, [green, between.amber, between.all_red]));
             start += green + between.duration();
@@ -444,6 +447,7 @@ fn move_end(stages: &mut [SignalStage], least: &[f64], at: usize, by: f64) {
     let (mut low, mut high) = room(&stages[at], least_of(at));
     if let Some(next) = stages.get(at + 1) {
         let (shrink, grow) = room(next, least_of(at + 1));
+        // What one stage gains the next one loses: its room counts the other way.
         (low, high) = (low.max(-grow), high.min(-shrink));
     }
     let by = by.clamp(low, high);

@@ -27,10 +27,13 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         .collect();
     let forbidden = node.rules.restrictions.iter();
     let forbidden = forbidden.filter(|restriction| restriction.kind == RestrictionKind::No);
+    // Forbidden ones have no path any more: without their rows nobody could allow them again.
     let all: BTreeSet<Ways> = forbidden.map(|r| (r.from, r.to)).chain(ways).collect();
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
+    // Kept by egui, since the inspector has no state of its own; with the node, so that another
+    // junction begins closed.
     let key = Id::unique("turn that is explained");
     let mut explained: Option<(NodeId, Ways)> = ui.data(|data| data.get_temp(key)).flatten();
     CollapsingHeader::new(format!("Turns ({})", all.len()))
@@ -131,6 +134,7 @@ impl Sheet<'_> {
         let (mut yields, mut meets) = (BTreeSet::new(), BTreeSet::new());
         for (number, path) in self.paths() {
             for (other_number, other) in (0..).zip(&self.law.junction.paths) {
+                // Paths that never touch need no rule.
                 if self.law.conflicts.between(number, other_number).is_none() {
                     continue;
                 }
@@ -142,6 +146,8 @@ impl Sheet<'_> {
                 );
                 if self.law.right.gives_way(number, other_number) {
                     let why = reason(&self.law.junction, path, other);
+                    // Sets: lanes of one road that turn alike say the same sentence, which is shown
+                    // once.
                     yields.insert(format!("Gives way to {whom}: {why}."));
                 } else if self.law.right.gives_way(other_number, number) {
                     meets.insert(format!("Goes before {whom}."));
@@ -186,6 +192,8 @@ fn reason(junction: &Junction, path: &ConnectingPath, other: &ConnectingPath) ->
             _ => "it has a yield sign",
         };
     }
+    // From the centre to the middle of the mouth of an arm: two arms that face each other have
+    // opposite bearings, whose product is -1.
     let bearing = |left: DVec2, right: DVec2| (0.5 * (left + right) - junction.centre).normalize();
     let facing =
         bearing(own.left_cut, own.right_cut).dot(bearing(theirs.left_cut, theirs.right_cut));

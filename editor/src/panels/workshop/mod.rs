@@ -29,6 +29,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal_wrapped(|ui| deeds(ui, model, bench, actions));
     warnings(ui, model.theme(), bench);
     let columns = (ui.available_width() / COLUMN) as usize;
+    // In one column the views come first, since they answer to each number; with more they stand
+    // beside them.
     match columns.clamp(1, MOST_COLUMNS) {
         1 => {
             views::ui(ui, model, bench);

@@ -502,10 +502,12 @@ fn typed(ui: &mut Ui, number: &Number, value: f64) -> (f64, Response) {
 fn span(number: &Number, before: f64) -> RangeInclusive<f64> {
     let (low, high) = (*number.range.start(), *number.range.end());
     let (mut from, mut to) = (before / SPAN, before * SPAN);
+    // The ratio of a reverse gear: three times of it is the lower end.
     if before < 0.0 {
         (from, to) = (to, from);
     }
     if before == 0.0 {
+        // Three times nothing is nothing: as far as 200 points of a drag would lead.
         to = 200.0 * number.step;
     }
     from.max(low)..=to.min(high)

@@ -68,6 +68,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     let wide = ui.available_width();
     // A hull that leans is a little higher than one that stands.
     let room = (wide - 2.0 * MARGIN - GAP) as f64;
+    // Both views share one scale, points a metre: the smaller of what the width and the height
+    // allow.
     let scale =
         (room / (length + width)).min((HEIGHT - WORDS - 2.0 * MARGIN) as f64 / (1.15 * top));
     let high = (1.15 * top * scale) as f32 + WORDS + 2.0 * MARGIN;
@@ -87,7 +89,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     let ground = rect.bottom() - WORDS - MARGIN;
     let whole = ((length + width) * scale) as f32 + GAP;
     let start = rect.left() + 0.5 * (rect.width() - whole).max(0.0);
+    // Where the origin of the vehicle lies: its rearmost point, below 0, comes to the left edge.
     let side = start - (ahead[0] * scale) as f32;
+    // The middle of the rear view, which is as wide to both sides.
     let rear = start + (length * scale) as f32 + GAP + (0.5 * width * scale) as f32;
     let canvas = Views {
         theme: model.theme(),
@@ -131,11 +135,14 @@ impl Views<'_> {
         let (sin, cos) = sin_cos(angle);
         let above = height - self.pivot();
         let (x, z) = (
+            // A turn about the pivot, counter-clockwise for a positive angle: what is to the right
+            // goes up.
             beside * cos - above * sin,
             beside * sin + above * cos + self.pivot(),
         );
         pos2(
             middle + (x * self.scale) as f32,
+            // Heights grow upwards, screens downwards.
             self.ground - (z * self.scale) as f32,
         )
     }
@@ -198,6 +205,7 @@ impl Views<'_> {
         let rearmost = rearmost.fold(f64::INFINITY, f64::min);
         let mut hubs = Vec::new();
         for (number, [x, y, z]) in self.outline.wheels.iter().enumerate() {
+            // The rear axle only; wheels of one axle may differ by a rounding.
             if *x > rearmost + 0.05 {
                 continue;
             }
@@ -211,6 +219,7 @@ impl Views<'_> {
                 egui::StrokeKind::Inside,
             );
             self.contact(number, hub, radius);
+            // A little inside the wheel, which would hide it.
             self.spring(middle, angle, -y * 0.8, number);
             hubs.push(hub);
         }
@@ -243,6 +252,8 @@ impl Views<'_> {
             return;
         }
         let hub = self.outline.wheels[wheel][2];
+        // The top stays at the hull, the foot goes up with the wheel: pressed in, the line is
+        // shorter.
         let foot = hub + self.travel(wheel);
         let top = hub + SPRING * self.outline.radius;
         let half = 0.18 * self.outline.radius;
@@ -250,6 +261,7 @@ impl Views<'_> {
             let share = part as f64 / (2 * TURNS) as f64;
             let side = match part {
                 0 => 0.0,
+                // Both ends on the axis, and to and fro between them.
                 part if part == 2 * TURNS => 0.0,
                 part if part % 2 == 0 => -half,
                 _ => half,

@@ -75,6 +75,8 @@ fn list(json: bool) -> anyhow::Result<()> {
 }
 
 fn show(name: &str, json: bool) -> anyhow::Result<()> {
+    // Parts of the fuzzy drivers first: their names have a point in them, which no built-in module
+    // has.
     if let Some(controller) = fuzzy::controller(name) {
         return if json {
             print_json(&fuzzy_document(controller))
@@ -232,6 +234,8 @@ fn evaluate(eval: &Eval) -> anyhow::Result<()> {
             .map(|row| document(controller, *row, &infer(row)))
             .collect();
         return match documents.as_slice() {
+            // A table gives a list even if it has one row, so that who reads it needs one form
+            // only.
             [one] if eval.csv.is_none() => print_json(one),
             all => print_json(&all),
         };
@@ -257,6 +261,7 @@ fn inputs_of(inputs: &[String]) -> anyhow::Result<(f64, f64)> {
             .with_context(|| format!("--input {input}: \"{value}\" is not a number"))?;
         match name.trim() {
             "distance" if distance.is_none() => distance = Some(value),
+            // Tables know how far to the side something is, not on which side.
             "angle" if angle.is_none() => angle = Some(value.abs()),
             name @ ("distance" | "angle") => bail!("the input {name} is given twice"),
             other => bail!("no input is called \"{other}\"; there are: distance (m), angle (rad)"),
@@ -273,6 +278,7 @@ fn rows_of(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
         .trim(csv::Trim::All)
         .from_path(path)
         .with_context(|| format!("cannot read {}", path.display()))?;
+    // A copy: the reader is needed again for the rows.
     let headers = reader.headers()?.clone();
     let column = |name: &str| {
         headers
@@ -284,6 +290,7 @@ fn rows_of(path: &Path) -> anyhow::Result<Vec<(f64, f64)>> {
     let mut rows = Vec::new();
     for record in reader.records() {
         let record = record.with_context(|| format!("{}", path.display()))?;
+        // As editors count: the line of the file with the head as the first.
         let line = record.position().map_or(0, csv::Position::line);
         let value = |index: usize| {
             let text = record.get(index).unwrap_or_default();

@@ -41,6 +41,7 @@ fn name_of(path: &Path) -> String {
         .file_name()
         .map(|name| name.to_string_lossy().into_owned())
         .unwrap_or_default();
+    // Extracts are called town.osm or town.osm.pbf.
     let name = name.trim_end_matches(".pbf").trim_end_matches(".osm");
     name.to_owned()
 }

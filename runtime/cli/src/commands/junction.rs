@@ -145,6 +145,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         }
         return Ok(Outcome::Fine);
     };
+    // By node: a junction may have several, and each of them finds it.
     let index = layout.junction_of.get(&NodeId(node)).with_context(|| {
         format!(
             "there is no node {node} in {}; without a number all junctions are listed",
@@ -153,6 +154,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     })?;
     let junction = &layout.junctions[*index];
     let signals = signals(&scenario, &layout, *index);
+    // From lists of paths back to a table, since crossings ask for each stage and path.
     let greens = signals.as_ref().map_or(Vec::new(), |signals| {
         let paths = 0..junction.paths.len();
         let is_green =
@@ -189,6 +191,7 @@ impl Report {
             let length = network.road(arm.road).map_or(0.0, |road| road.length());
             let (end, stop_line) = match arm.end {
                 RoadEnd::Start => ("start", arm.trim),
+                // Distances are told along the road, which runs towards the junction at its end.
                 RoadEnd::End => ("end", length - arm.trim),
             };
             Arm {
@@ -310,6 +313,8 @@ fn crossings(junction: &Junction, greens: &[Vec<bool>]) -> Vec<CrossingReport> {
     let report = |crossing: &Crossing| {
         let stages = junction.walk_stages(crossing, greens);
         let rules = junction.control == Control::Signals && junction.plan.mode.rules();
+        // Signals that flash or are off rule nobody, and what no stage has room for is crossed as a
+        // zebra. In the list of all junctions no stages are worked out: there signals count.
         let is_zebra = !rules || (!greens.is_empty() && stages == 0);
         CrossingReport {
             road: crossing.road.0,
@@ -321,6 +326,7 @@ fn crossings(junction: &Junction, greens: &[Vec<bool>]) -> Vec<CrossingReport> {
             length: crossing.length,
             width: crossing.width,
             islands: crossing.islands.len(),
+            // A bit for each stage, 32 at most.
             stages: (0..32).filter(|stage| stages & (1 << stage) != 0).collect(),
             people: crossing.people,
         }
@@ -360,6 +366,7 @@ impl CrossingReport {
 /// The signals of a junction, with those beside it that follow the same programme.
 fn signals(scenario: &Scenario, layout: &Layout, junction: usize) -> Option<SignalReport> {
     let junctions = layout.junctions.iter();
+    // Of all junctions: which of them share a programme is only known when all have been looked at.
     let conflicts: Vec<_> = junctions.map(|junction| Conflicts::of(junction)).collect();
     let own = |i: usize| Signals::of(&layout.junctions[i], &conflicts[i]);
     let plans = signal_plans(scenario.network(), layout, own, |i| &conflicts[i]);

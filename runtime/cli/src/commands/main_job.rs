@@ -37,6 +37,7 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     roadwright_files::write(Path::new(PICTURE), &png)
         .with_context(|| format!("cannot write {PICTURE}"))?;
     let taken = session.world().time();
+    // The same session goes on: the picture is of the run whose summary is printed.
     let late = run(&mut session, scenario.settings().duration)?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;

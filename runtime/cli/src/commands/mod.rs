@@ -115,6 +115,7 @@ fn load_for(path: &Path, simulate: &Simulate) -> anyhow::Result<Scenario> {
         .filter_map(|setting| signal_controller(setting));
     if let Some(module) = chosen.next() {
         if chosen.next().is_some() {
+            // Of two, one would be lost without a word.
             bail!("--use {}= is given twice", ModuleKind::SignalController);
         }
         let edit = signals::controlled_by(&scenario, module);
@@ -183,6 +184,8 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
         verify: simulate.verify,
         populate_stack: Some(simulate.stack.clone()),
         modules,
+        // An agent without a goal or a place ends the command: to refuse it alone is for scenarios
+        // that are being drawn.
         lenient: false,
     })
 }

@@ -100,6 +100,7 @@ fn available(flags: &ExtensionFlags, scenario: Option<&Path>) -> Available {
     let options = extensions::options(flags, scenario);
     let folders = options.scripts.clone();
     let host = Host::open(HostOptions {
+        // Inspected, so that ids and hashes are known; nothing of them runs.
         wanted: Wanted::Ids(BTreeSet::new()),
         ..options
     });
@@ -109,6 +110,7 @@ fn available(flags: &ExtensionFlags, scenario: Option<&Path>) -> Available {
 /// What the scenario uses and nobody here knows.
 fn unknown(bundle: &Bundle) -> Vec<&Need> {
     let needs = bundle.manifest().needs.iter();
+    // A module that is known here has a hash of its build or text.
     needs.filter(|need| need.hash.is_empty()).collect()
 }
 

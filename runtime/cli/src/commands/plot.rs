@@ -89,6 +89,7 @@ impl Figure {
             .draw()?;
         for (number, line) in self.lines.iter().enumerate() {
             let color = Palette99::pick(number).to_rgba();
+            // Drawn twice, as a line and as bars: an iterator for each.
             let points = || line.points.iter().filter(|point| point.is_finite());
             let way = points().map(|point| (point.x, point.mean));
             chart
@@ -97,6 +98,7 @@ impl Figure {
                 .legend(move |(x, y)| {
                     PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2))
                 });
+            // At least 1: a line without points takes no steps of 0.
             let every = line.points.len().div_ceil(BARS).max(1);
             chart.draw_series(points().step_by(every).map(|point| {
                 let (low, high) = point.bar();
@@ -120,6 +122,7 @@ impl Figure {
         };
         let x = span(points().flat_map(|point| [point.x, point.x]));
         let y = span(points().flat_map(|point| [point.bar().0, point.bar().1]));
+        // A twentieth, so that the outermost bars do not end on the frame.
         let room = 0.05 * (y.end - y.start);
         (x, y.start - room..y.end + room)
     }
@@ -174,6 +177,7 @@ fn span(values: impl Iterator<Item = f64>) -> Range<f64> {
     });
     match high - low {
         width if width > 0.0 && width.is_finite() => low..high,
+        // One value, or a span too wide for a number: an axis needs a width.
         _ if low.is_finite() => low - 0.5..low + 0.5,
         _ => 0.0..1.0,
     }

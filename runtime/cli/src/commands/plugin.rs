@@ -201,6 +201,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
     let (send, changes) = channel();
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
         let Ok(event) = event else { return };
+        // The build reads all sources itself: it would set itself off again.
         let is_read = matches!(event.kind, notify::EventKind::Access(_));
         if !is_read && event.paths.iter().any(|path| is_source(path)) {
             // The loop below has ended if nobody listens.
@@ -218,6 +219,7 @@ fn dev(folder: &Path, into: &Path, once: bool) -> anyhow::Result<Outcome> {
         match changes.recv_timeout(QUIET) {
             Err(RecvTimeoutError::Timeout) => continue,
             Err(RecvTimeoutError::Disconnected) => break,
+            // As long as changes come they are swallowed; then one build is made for all.
             Ok(()) => while changes.recv_timeout(QUIET).is_ok() {},
         }
         if let Err(error) = build_and_deliver(folder, into) {

@@ -282,12 +282,15 @@ fn warnings_of(
         .filter(|folder| !folder.as_os_str().is_empty());
     let folder = folder.unwrap_or(Path::new("."));
     let mut flags = flags.clone();
+    // What stands beside the script can be used by it, wherever it lies.
     flags.scripts.push(folder.to_owned());
+    // All modules, since a script may choose any.
     let host = extensions::open(&flags, None, Wanted::All, true)?;
     let registry = host.registry();
     let ending = |path: &PathBuf| path.extension().is_some_and(|e| e == SCRIPT_ENDING);
     let paths = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
     let mut paths: Vec<PathBuf> = paths.filter(ending).collect();
+    // Folders list their files in any order; warnings are to be the same everywhere.
     paths.sort();
     let texts = paths
         .iter()
@@ -297,6 +300,7 @@ fn warnings_of(
         .collect();
     let files = host.files().into_iter();
     let plugins: Vec<String> = files
+        // Those that run are in the registry with all that is known of them.
         .filter(|file| file.state != FileState::Active)
         .filter_map(|file| Some(file.info?.id))
         .collect();

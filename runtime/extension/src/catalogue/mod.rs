@@ -115,6 +115,7 @@ impl Catalogue {
             options,
         };
         all.scan(true);
+        // After the scan, which reads the scripts in the folders.
         if all.scripts_want_all() {
             all.want(Wanted::All);
         }
@@ -131,6 +132,7 @@ impl Catalogue {
 
     /// Another number: there are other modules to choose from, or other parameters.
     pub(crate) fn revision(&self) -> u64 {
+        // Both only grow, so that their sum differs if either has changed.
         self.revision.load(Ordering::Acquire) + self.scripts.revision()
     }
 

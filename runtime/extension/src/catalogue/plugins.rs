@@ -35,6 +35,7 @@ impl Catalogue {
             self.note_gone(path);
         }
         for path in found {
+            // Locked for one file at a time: `consider` takes the lock as well.
             let mut plugins = self.plugins();
             if !plugins.files.has_changed(&path) {
                 continue;
@@ -78,6 +79,7 @@ impl Catalogue {
     }
 
     fn note_gone(&self, path: &Path) {
+        // Another file may have taken its place meanwhile: that is a change, and settles.
         if path.exists() {
             return;
         }
@@ -105,6 +107,8 @@ impl Catalogue {
 
     /// Looks at a file that has come to rest, and lets its build take over if it is sound.
     fn consider(&self, path: &Path, now: Instant) {
+        // Before it is read: if it changes in between, the stamp is old and the file is looked at
+        // again.
         let stamp = Stamp::of(path);
         let looked = inspect(path);
         // Where nothing is watched there is no later look: an incomplete file is an error at once.
@@ -168,6 +172,8 @@ impl Catalogue {
     }
 
     fn accept(&self, path: &Path, inspected: &Inspected, bytes: Vec<u8>) -> FileState {
+        // None of its code runs before `load`; all questions before that are answered from its
+        // bytes.
         let (info, hash) = (&inspected.info, &inspected.hash);
         if !self.plugins().wanted.has(&info.id) {
             return FileState::Idle;
@@ -190,6 +196,7 @@ impl Catalogue {
             return FileState::Active;
         }
         let is_isolated = self.is_isolated(id);
+        // In a process of its own it cannot end the program: then its late ends do not count.
         let late = self.quarantine.late_end(hash).filter(|_| !is_isolated);
         let why = late.as_ref().filter(|end| end.keeps_out);
         let why = why.map(|end| end.text.clone());
@@ -239,6 +246,7 @@ impl Catalogue {
             );
             same && counts && other.as_path() != path
         });
+        // Within one folder the name decides: which file was written last must not.
         let first = others.find(|(other, _)| (rank(other), other.as_path()) < (rank(path), path));
         first.map(|(other, _)| other.clone())
     }
@@ -287,6 +295,7 @@ impl Catalogue {
                 name: intern(&info.name),
                 doc: intern(&info.doc),
             },
+            // Never freed: the handler of a crash reads it at any time.
             who: Box::leak(Box::new(Who {
                 module: id,
                 hash: intern(&inspected.hash),
@@ -297,6 +306,7 @@ impl Catalogue {
             library: OnceLock::new(),
             pool: self.pool.clone(),
         });
+        // The copy is tried, not the file: these are the bytes that will be loaded.
         crate::native::probe::probe(&self.helper, &generation.copy)?;
         for cell in &cells {
             cell.set_info(info);
@@ -306,6 +316,7 @@ impl Catalogue {
                 .map_err(|fault| fault.message)?;
             cell.set_parameters(parameters);
         }
+        // Only when all kinds have answered: a build is published for all of them or for none.
         for cell in &cells {
             cell.publish(generation.clone());
         }

@@ -129,6 +129,9 @@ pub(crate) fn printable(text: &str) -> String {
 /// A text that lives as long as the program; the same text is kept once.
 pub(crate) fn intern(text: &str) -> &'static str {
     static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    // Nothing is ever freed: descriptions of modules are `'static`, since those that are built in
+    // are written in the program. A build that is loaded again has the same texts, so what is kept
+    // is bounded by what different builds say.
     let mut known = locked(&KNOWN);
     if let Some(known) = known.get(text) {
         return known;
@@ -157,12 +160,15 @@ pub(crate) fn parameter_info(raw: &RwParamInfo) -> ParameterInfo {
     let kind = match raw.kind {
         PARAM_INTEGER => ParameterKind::Integer,
         PARAM_BOOL => ParameterKind::Choice(&["off", "on"]),
+        // A choice of one word, or of none, is shown as a number: there would be nothing to choose.
         PARAM_CHOICE if words.len() > 1 => ParameterKind::Choice(intern_words(words)),
         _ => ParameterKind::Number,
     };
     let (min, max) = match kind {
+        // The value of a choice is the place of its word, whatever range the plugin gives.
         ParameterKind::Choice(words) => (0.0, words.len() as f64 - 1.0),
         _ if raw.min.is_finite() && raw.max.is_finite() && raw.min <= raw.max => (raw.min, raw.max),
+        // Wide but finite: sliders and genes need ends.
         _ => (-1e9, 1e9),
     };
     let default = if raw.default.is_finite() {

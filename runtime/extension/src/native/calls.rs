@@ -30,7 +30,10 @@ impl Calls {
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, |calls| {
                 match calls & COUNT {
                     _ if calls & GIVEN_UP != 0 => None,
+                    // The first of the calls sets the time; those that join it are measured from
+                    // there as well.
                     0 => Some(now << SINCE | ONE),
+                    // All 15 bits are taken: one call more would carry into the time.
                     COUNT => None,
                     _ => Some(calls + ONE),
                 }

@@ -54,6 +54,8 @@ impl LibraryPool {
         hash: &str,
         copy: &Path,
     ) -> Result<Arc<Library>, LoadError> {
+        // Held while it is loaded: two runs that need the same build at once must share one
+        // library, since its statics and its log are there once for each.
         let mut loaded = locked(&self.0);
         if let Some(library) = loaded.by_hash.get(hash) {
             return Ok(library.clone());
@@ -68,12 +70,14 @@ impl LibraryPool {
     /// A build has faulted: what it keeps in statics is not to be used again.
     fn forget(&self, hash: &str) {
         let mut loaded = locked(&self.0);
+        // Its context stays listed: runs that still use the library may have a call to give up.
         loaded.by_hash.remove(hash);
     }
 
     /// Gives up all calls that have taken so long, ms, and tells the modules that were in one before
     /// any of them goes on.
     pub(crate) fn give_up(&self, patience: u64, mut tell: impl FnMut(&'static str)) {
+        // 0 in the program's first seconds: no call has begun then, since times begin at 1.
         let begun_by = milliseconds().saturating_sub(patience);
         let loaded = locked(&self.0);
         for (module, context) in &loaded.contexts {
@@ -190,9 +194,13 @@ pub(super) fn wall_clock(time: std::time::SystemTime) -> String {
     let (days, minutes) = (since.as_secs() / 86_400, since.as_secs() / 60 % 1440);
     // The calendar from 1 March of the year 0 on: leap days come last.
     let days = days + 719_468;
+    // The calendar repeats every 400 years, which have 146,097 days.
     let (era, day) = (days / 146_097, days % 146_097);
+    // Leap days are taken out before the division: one in 1,460 days, none at the end of a century
+    // (36,524 days), but one at the end of the era.
     let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
     let day = day - (365 * year + year / 4 - year / 100);
+    // From March on five months have 153 days: 31, 30, 31, 30 and 31.
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     let (month, next) = if month < 10 {
@@ -249,6 +257,8 @@ impl Cell {
     }
 
     fn touch(&self) {
+        // Last, when the state is written and its lock is free: a run that sees the new number
+        // reads the new wish.
         self.version.fetch_add(1, Ordering::Release);
     }
 
@@ -270,6 +280,7 @@ impl Cell {
         if let Some(old) = state.wish.generation.replace(generation) {
             state.previous.push(old);
             if state.previous.len() > MOST_PREVIOUS {
+                // Its copy of the file goes with it, as soon as no run uses it.
                 state.previous.remove(0);
             }
         }
@@ -324,6 +335,8 @@ impl Cell {
             _ => None,
         };
         let needs_permission = file == Some(FileState::NeedsPermission);
+        // The order counts: a module that was never allowed to run has no build, but is not at
+        // fault.
         let lamp = if state.is_disabled || (needs_permission && active.is_none()) {
             Lamp::Off
         } else if active.is_none() {
@@ -387,6 +400,7 @@ impl Cell {
             .is_some_and(|active| active.hash == hash);
         if is_active {
             if let Some(active) = state.wish.generation.take() {
+                // It is not put among the builds before: nobody can roll back to it.
                 active.pool.forget(hash);
             }
             while let Some(before) = state.previous.pop() {
@@ -408,6 +422,7 @@ impl Cell {
         let Some(before) = state.previous.pop() else {
             return false;
         };
+        // The build that is left is dropped: rolling back again goes one further back.
         state.wish.generation = Some(before);
         drop(state);
         self.touch();
@@ -469,6 +484,8 @@ impl Cell {
 
     /// Marks the beginning of a call to a build.
     pub(crate) fn enter(&self, generation: &Generation, is_isolated: bool) -> Call<'_> {
+        // Of calls that run at once the first one's beginning stands for all: it may be the late
+        // one.
         if self.running.fetch_add(1, Ordering::Relaxed) == 0 {
             self.entered.store(milliseconds(), Ordering::Relaxed);
         }
@@ -487,6 +504,7 @@ impl Cell {
         if entered == 0 || taken <= patience {
             return None;
         }
+        // Asked last: only a call that is late already takes the lock.
         let more = if self.state().wish.is_isolated {
             1000
         } else {

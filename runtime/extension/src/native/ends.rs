@@ -105,6 +105,7 @@ fn write(folder: &Path, lines: &str) {
 fn ends_of(lines: &str) -> Ends {
     let mut ends = Ends::new();
     for line in lines.lines() {
+        // The moment comes last, because it holds spaces itself.
         let mut words = line.splitn(4, ' ');
         let (Some(hash), Some(module), Some(how)) = (words.next(), words.next(), words.next())
         else {

@@ -17,6 +17,7 @@ fn read() -> u64 {
     unsafe {
         core::arch::asm!("stmxcsr [{}]", in(reg) &raw mut register, options(nostack));
     }
+    // Of MXCSR bits 6 to 15: denormals are zero, masks of exceptions, rounding, flush to zero.
     u64::from(register & MODE)
 }
 

@@ -62,6 +62,8 @@ impl InProcess {
         }
         if status < 0 || raw.is_null() {
             let message = last_error(&library, std::ptr::null_mut());
+            // Fatal also where the plugin says less, or OK with a null pointer: there is nobody to
+            // ask.
             return Err(fault(status.min(E_FATAL), "create", message));
         }
         let mut instance = Self {
@@ -101,6 +103,7 @@ impl InProcess {
             // Zeroed above: a field that the plugin does not fill is empty, not random.
             // SAFETY: `raw` is a place for one description.
             let status = unsafe { info(self.raw, number, &raw mut raw) };
+            // What is left out here shifts our numbers: `numbers` leads from ours to the plugin's.
             if status >= 0 && raw.key[0] != 0 && is_shown(&raw) {
                 infos.push(parameter_info(&raw));
                 self.numbers.push(number);
@@ -251,6 +254,7 @@ impl Backend for InProcess {
                 step(self.raw, &raw mut raw)
             }))
         });
+        // Whatever a call has written that was given up, no row of it is used.
         let (status, changed) = answer.inspect_err(|_| batch.status.fill(ROW_NOT_WRITTEN))?;
         batch.route_length = raw.route_length.min(raw.route_capacity);
         self.result(status, "step")?;
@@ -322,6 +326,7 @@ impl Backend for InProcess {
             return Err("it takes over no state".into());
         };
         let (bytes, length) = (state.bytes.as_ptr(), state.bytes.len() as u64);
+        // Two kinds of failure: a call that was given up, and a plugin that says no to this state.
         // SAFETY: that many bytes are there.
         let status = self.within(|| Ok(unsafe { load(self.raw, bytes, length, state.schema) }));
         let status = status.map_err(|fault| fault.message)?;

@@ -234,6 +234,8 @@ fn check_elf_extent(bytes: &[u8]) -> Result<(), InspectError> {
             return Err(short("section"));
         }
     }
+    // Every library that can be loaded has it, stripped or not. If it is not found, the table of
+    // names is not there to be read.
     if sections > 0 && elf.section_by_name(".dynsym").is_none() {
         return Err(InspectError::Truncated(
             "the names of its sections are missing".into(),
@@ -293,6 +295,7 @@ fn this_platform() -> (Architecture, BinaryFormat) {
 
 /// Bytes of the file that are loaded at an address.
 fn data_at<'a>(file: &File<'a>, address: u64, length: usize) -> Option<&'a [u8]> {
+    // Symbols have addresses in memory; the sections say where in the file these lie.
     file.sections().find_map(|section| {
         let offset = address.checked_sub(section.address())?;
         if offset >= section.size() {
@@ -305,6 +308,8 @@ fn data_at<'a>(file: &File<'a>, address: u64, length: usize) -> Option<&'a [u8]>
 
 fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     let bad = |what: &str| InspectError::Info(what.into());
+    // Read by the offsets of `RwPluginInfo` and not through a pointer: bytes of a file are not
+    // aligned.
     let field = |at: usize, size: usize| &raw[at..at + size];
     let u16_at = |at: usize| u16::from_le_bytes([raw[at], raw[at + 1]]);
     let u32_at = |at: usize| {
@@ -315,6 +320,8 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         let bytes = field(at, 8).try_into();
         u64::from_le_bytes(bytes.expect("eight bytes"))
     };
+    // The version is asked before size and rows: of another version both differ, and what helps is
+    // to build it again.
     if field(0, 8) != MAGIC {
         return Err(bad("it does not begin with RWPLUG1"));
     }

@@ -261,6 +261,8 @@ impl Link {
         }
         self.is_dead = true;
         // The socket is closed: it has died, or is about to; if not, it is ended.
+        // Not killed at once: its status would then be SIGKILL, and not what it has died of. 0.1 s
+        // at most, since a step of the run waits for it.
         for _ in 0..50 {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 break;
@@ -286,6 +288,8 @@ impl Link {
         let at = Layout::new().used;
         let used = u64::from_le_bytes(std::array::from_fn(|byte| self.memory[at + byte]));
         let most = self.most_memory;
+        // Half of it is suspicious already: the number is up to 20 ms old, and the allocation that
+        // fails is not in it.
         if used * 2 < most {
             return String::new();
         }
@@ -307,6 +311,7 @@ impl Link {
     }
 
     fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {
+        // A child has the roads of one version at a time, and keeps them from call to call.
         if self.roads == roads.version {
             return Ok(());
         }
@@ -329,6 +334,7 @@ impl Link {
             points: roads.points.len(),
             bytes,
         };
+        // Longer than other calls may take: large networks are megabytes of JSON, sent once.
         self.call(&call, START_PATIENCE)?;
         self.roads = roads.version;
         Ok(())
@@ -339,6 +345,7 @@ impl Backend for Isolated {
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         let count = batch.rows();
         debug_assert!(count <= MOST_ROWS);
+        // One at a time: there is one shared memory and one child, whatever the plugin declares.
         let mut link = self.link();
         if let Some(roads) = batch.roads {
             link.send_roads(roads)?;
@@ -352,6 +359,7 @@ impl Backend for Isolated {
         put(memory, layout.indices, bytes_of(batch.step.indices));
         put(memory, layout.seeds, bytes_of(batch.seeds));
         put(memory, layout.inputs, batch.inputs);
+        // Outputs as well: with `CAP_WANTS_DEFAULTS` they hold the built-in module's answers.
         put(memory, layout.outputs, batch.outputs);
         put(memory, layout.status, batch.status);
         put(memory, layout.delays, bytes_of(batch.delays));

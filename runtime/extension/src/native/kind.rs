@@ -10,6 +10,7 @@ use roadwright_plugin_api::{
 
 /// Largest acceleration that makes sense, m/s^2, and largest angle of wheels, rad.
 const MOST_ACCELERATION: f64 = 50.0;
+// A little more than a right angle; 50 m/s^2 are about five times gravity.
 const MOST_STEERING: f64 = 1.6;
 
 /// A kind of module that plugins can be.
@@ -47,6 +48,7 @@ pub(crate) trait Kind: Send + Sync + 'static {
     fn fallback(builtin: &Registry) -> Option<Module<Self::Logic>> {
         let entries = builtin.of::<Self::Logic>();
         let entry = entries.iter().find(|e| e.info.id == Self::FALLBACK);
+        // A registry may be without it: another one then is better than none.
         entry.or(entries.first()).map(|entry| entry.make())
     }
 }
@@ -219,8 +221,12 @@ impl Kind for AsPlanner {
     }
 
     fn take_route(output: &mut PlannerOutput, route: &[u32]) -> Vec<u32> {
+        // Both numbers come from the plugin: a sum that overflows or a place outside the buffer
+        // gives no route.
         let end = output.start.saturating_add(output.count) as usize;
         let lanelets = route.get(output.start as usize..end).unwrap_or_default();
+        // The route is a list of its own from here on, which does not depend on where the plugin
+        // put it.
         output.start = 0;
         lanelets.to_vec()
     }

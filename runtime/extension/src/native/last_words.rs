@@ -50,6 +50,7 @@ impl Noted {
 impl Drop for Noted {
     fn drop(&mut self) {
         use std::os::fd::AsRawFd;
+        // Before `words` closes the file: the number of its descriptor may then be another file's.
         let own = self.words.file.as_raw_fd();
         // Unless a newer one has taken its place.
         let _ =
@@ -105,6 +106,8 @@ mod unix {
                 let mut old: libc::sigaction = std::mem::zeroed();
                 let handler: extern "C" fn(i32) = at_crash;
                 action.sa_sigaction = handler as *const () as usize;
+                // After an overflow of the stack there is no room on it: Rust gives each thread one
+                // for signals.
                 action.sa_flags = libc::SA_ONSTACK;
                 libc::sigemptyset(&raw mut action.sa_mask);
                 if libc::sigaction(*signal, &raw const action, &raw mut old) == 0 {
@@ -158,6 +161,7 @@ mod unix {
                     " it only ends a process of its own.\n",
                 ],
             );
+            // Not the plugin's own code: a run that it ended with `exit(0)` is no success.
             // SAFETY: ends the process at once.
             unsafe { libc::_exit(ENDED) }
         }

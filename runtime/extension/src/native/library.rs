@@ -66,6 +66,7 @@ impl LibraryLog {
             .get(level as usize)
             .unwrap_or(&"info");
         lines.all.push_back(format!("{level}: {text}"));
+        // Lines that were pushed out before anybody asked are not told.
         lines.untold = (lines.untold + 1).min(LOG_LINES);
     }
 
@@ -124,6 +125,7 @@ unsafe fn text_of<'a>(text: *const c_char, length: u64) -> std::borrow::Cow<'a, 
     if text.is_null() {
         return "".into();
     }
+    // Cut before it is read: the length is the plugin's word.
     let length = (length as usize).min(LOG_LINE);
     // SAFETY: promised by the caller.
     String::from_utf8_lossy(unsafe { std::slice::from_raw_parts(text.cast::<u8>(), length) })
@@ -267,6 +269,8 @@ fn whole_text(error: &dyn std::error::Error) -> String {
 
 /// The loader's words with a hint.
 fn loader_text(text: &str) -> String {
+    // Functions of libm that C code uses without a thought; some systems keep them in the C
+    // library.
     const MATH: [&str; 8] = ["fmax", "fmin", "sin", "cos", "atan", "atan2", "sqrt", "pow"];
     let missing = text.split("undefined symbol: ").nth(1);
     let missing = missing.map(|rest| rest.split([' ', ',', ')']).next().unwrap_or(rest));
@@ -274,6 +278,7 @@ fn loader_text(text: &str) -> String {
         Some(symbol) if MATH.contains(&symbol) => {
             format!("{text} (\"{symbol}\" is part of the maths library: link with -lm)")
         }
+        // C++ names begin so where the Itanium ABI is used, on all systems but Windows.
         Some(symbol) if symbol.starts_with("_Z") => {
             format!("{text} (\"{symbol}\" is a C++ name: link with the C++ compiler)")
         }

@@ -39,7 +39,9 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
     let end = format!("{GOOD} {nonce}");
     let (mut phase, mut has_ended) = ("loading".to_owned(), false);
     let ending = wait_for(child, PATIENCE, |line| {
+        // A library may print as well: only the whole line with the word of this trial counts.
         has_ended |= line == end;
+        // Told before each part: what came last is where a trial hangs.
         if let Some(now) = line.strip_prefix(PHASE) {
             now.clone_into(&mut phase);
         }
@@ -51,6 +53,7 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
             "Did not finish {phase} within {patience} s. Not loaded."
         ));
     }
+    // Both: a library that calls `exit(0)` ends well and has not been tried.
     if ending.status.success() && has_ended {
         return Ok(());
     }
@@ -114,6 +117,8 @@ pub(crate) fn run_trial(library: &Path, nonce: &str) -> i32 {
             0
         }
         Err(why) => {
+            // On one line, since the parent looks for the line that begins so among what the
+            // library writes.
             complain(&format!("roadwright-probe: {}", why.replace('\n', " ")));
             3
         }
@@ -148,6 +153,8 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
         .agents_changed(ROWS as u32, &indices, &[])
         .map_err(|f| failed("agents_changed", f.message))?;
     let roads = two_lanelets();
+    // Plausible numbers: a plugin that divides by a speed or a length is not tried with what no
+    // agent has.
     let inputs = vec![K::neutral(); ROWS];
     let mut outputs = vec![K::Output::default(); ROWS];
     let mut status = [0; ROWS];
@@ -173,6 +180,7 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
         .map_err(|fault| failed("step", fault.message))?;
     let rows = outputs.iter().zip(&status);
     let flaw = rows
+        // A row that the plugin has left to the built-in module has no answer that could be wrong.
         .filter(|(_, status)| **status == ROW_OK)
         .find_map(|(output, _)| K::flaw(output));
     match flaw {
@@ -188,6 +196,7 @@ pub(crate) fn two_lanelets() -> FlatRoads {
         speed_limit: 13.9,
         width: 3.5,
         first_successor: first,
+        // The first one leads to the second one, which ends.
         successor_count: 1 - first,
         left: roadwright_plugin_api::abi::NO_STRIP,
         right: roadwright_plugin_api::abi::NO_STRIP,

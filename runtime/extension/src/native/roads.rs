@@ -99,11 +99,13 @@ pub(crate) fn checked_route<'a>(
         ));
     }
     let count = roads.lanelets.len() as u32;
+    // Before the joints, where these numbers are looked up.
     if let Some(unknown) = lanelets.iter().find(|&&lanelet| lanelet >= count) {
         return Err(format!("planner gave lanelet {unknown}; there are {count}"));
     }
     let is_joined = |pair: &[u32]| {
         let from = &roads.lanelets[pair[0] as usize];
+        // A route may change lanes: the next lanelet then lies beside and not behind.
         let beside = from.left == pair[1] || from.right == pair[1];
         let first = from.first_successor as usize;
         let successors = &roads.successors[first..first + from.successor_count as usize];

@@ -104,6 +104,8 @@ const MESSAGE: u8 = b'M';
 
 impl Layout {
     pub(super) fn new() -> Self {
+        // Each column has room for the largest call, so that nothing moves from call to call. All
+        // begin at multiples of eight bytes: plugins write their answers in place, as doubles.
         let ids = 0;
         let seeds = ids + 8 * MOST_ROWS;
         let inputs = seeds + 8 * MOST_ROWS;
@@ -316,6 +318,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
     if !matches!(started, Some(Call::Start)) {
         return Err(Error::new(ErrorKind::InvalidData, "not started"));
     }
+    // Before the library is loaded: its initialisers may be what fills the memory.
     watch_memory(map(&file)?);
     let backend = match start(library, kind) {
         Ok(backend) => backend,
@@ -349,6 +352,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
                 Err(fault) => failed(fault),
             },
         };
+        // Whatever it has answered: the host must not use what came too late.
         let reply = if server.backend.is_lost() {
             Reply::GivenUp
         } else {
@@ -374,6 +378,8 @@ fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
     // A damaged copy would kill this process with SIGBUS; an error names what is wrong.
     inspect(library).map_err(|error| fatal(error.to_string()))?;
     let library = Library::open(library).map_err(|error| fatal(error.to_string()))?;
+    // Taken out before the instance has the library: the context is never freed, and the thread
+    // below lives as long as the process.
     let context = library.context;
     let instance = InProcess::new(Arc::new(library), kind)?;
     std::thread::spawn(move || give_up_late_calls(context));
@@ -499,6 +505,7 @@ impl Server {
                 time: head.time,
                 period: head.period,
                 index: head.step as u64,
+                // Not read: each row brings the seed of its agent.
                 seed: 0,
                 indices: &indices,
                 ids: &ids,

@@ -295,6 +295,7 @@ impl Agent {
     pub(super) fn random(&self) -> f64 {
         let mut content = self.content();
         content.drawn += 1;
+        // 53 bits, as many as a double holds exactly: from 0 to just below 1.
         (mix64(content.seed ^ mix64(content.drawn)) >> 11) as f64 / (1u64 << 53) as f64
     }
 
@@ -332,6 +333,7 @@ impl Agent {
     pub(super) fn go_to(&self, x: f64, y: f64) {
         let is_taken = self.ask(Effect::GoTo(DVec2::new(x, y)));
         let mut content = self.content();
+        // A destination ends a chase or a flight: the newest wish counts.
         content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;
@@ -367,6 +369,8 @@ impl Agent {
         if last.is_none() && content.every.len() == MOST_MEMORY {
             return Err(format!("every: {MOST_MEMORY} names are the most"));
         }
+        // Times have rounding errors: without the nanosecond a step could come too early by a last
+        // digit.
         let is_due = last.is_none_or(|last| now - last >= seconds - 1e-9);
         if is_due {
             content.every.insert(name.to_owned(), now);
@@ -408,6 +412,8 @@ impl Agent {
             ahead.filter(|(node, stages)| *stages != 0 && !content.stages.contains_key(node));
         let before = content.stage_ahead;
         content.stage_ahead = ahead.and_then(|(node, _)| {
+            // Coming to other signals is no change of stage: it is told only if the same ones were
+            // ahead.
             let told = before.filter(|(known, _)| *known == node);
             let now = shown(node).map(|stage| (node, stage));
             new.extend(now.filter(|now| told.is_some_and(|told| told != *now)));
@@ -418,6 +424,8 @@ impl Agent {
 
     /// A random place in the middle of a lane; its own place without any.
     pub(super) fn random_place(&self) -> DVec2 {
+        // Before the lock, which `random` takes itself; and drawn in any case, so that the numbers
+        // after it do not depend on whether there are lanes.
         let share = self.random();
         let content = self.content();
         let middles = content

@@ -32,6 +32,7 @@ thread_local! {
 
 /// Resets the count for a new call.
 pub(super) fn begin_call() {
+    // Of this thread: a call stays on the thread that it began on, so no lock is needed.
     CHARGED.set(0);
 }
 

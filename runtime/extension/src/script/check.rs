@@ -37,6 +37,7 @@ fn native_functions(engine: &Engine) -> &'static BTreeSet<String> {
             }
         }
         names.extend(KEYWORDS.map(str::to_owned));
+        // Registered only to refuse it: here it is found before the script runs.
         names.remove("sleep");
         names
     })
@@ -52,6 +53,8 @@ pub(super) fn unknown_names<'a>(
     let own: BTreeSet<&str> = ast.iter_functions().map(|f| f.name).collect();
     let modules: BTreeSet<&String> = modules.collect();
     let mut found: Option<(Position, String)> = None;
+    // The walk does not follow the text in all places; authors are told the first mistake as they
+    // read.
     let mut note = |position: Position, message: String| {
         let is_first = found.as_ref().is_none_or(|(at, _)| {
             (position.line(), position.position()) < (at.line(), at.position())
@@ -77,6 +80,7 @@ pub(super) fn unknown_names<'a>(
                 | ASTNode::Stmt(Stmt::FnCall(call, position)),
             ) => {
                 let root = call.namespace.root();
+                // `global` is the module in which the engine keeps the constants of the script.
                 if root != "global" && !modules.iter().any(|module| *module == root) {
                     note(*position, format!("no import is called \"{root}\""));
                 }
@@ -110,6 +114,8 @@ pub(super) fn unknown_words<'a>(
 ) -> String {
     let close = known
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        // One change in words of three letters on, two in those of six on: with more, short words
+        // would be like everything.
         .filter(|(distance, known)| *distance <= 2.min(known.len() / 3))
         .min();
     match close {

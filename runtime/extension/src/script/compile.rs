@@ -195,6 +195,7 @@ fn engine(parameters: &Parameters) -> Engine {
     let mut engine = Engine::new_raw();
     StandardPackage::new().register_into_engine(&mut engine);
     limit(&mut engine);
+    // The level above would call functions of the host while it compiles.
     engine.set_optimization_level(OptimizationLevel::Simple);
     engine.set_module_resolver(DummyModuleResolver::new());
     engine.disable_symbol("eval");
@@ -251,6 +252,8 @@ fn compile_at_depth(
         return Err(error(Position::NONE, message));
     }
     let described = Parameters::default();
+    // Compiled twice. The first time any name may stand: what the top defines is known once it has
+    // run.
     let mut first = engine(&described);
     if let Some((position, message)) = too_many_parameters(&first, text) {
         return Err(error(position, message));
@@ -280,6 +283,7 @@ fn compile_at_depth(
         known.push_constant_dynamic(name, value);
     }
     // The second time every name has to be known.
+    // With a list that nobody reads: the parameters were described in the first run.
     let mut engine = engine(&Parameters::default());
     engine.register_global_module(constants.into());
     for (alias, module) in &modules {
@@ -437,6 +441,8 @@ fn imports_of(ast: &AST) -> Vec<(Result<String, String>, String, Position)> {
 }
 
 fn without_imports(ast: &AST) -> AST {
+    // What is imported is registered with the engine; the statement itself would ask the resolver,
+    // which knows no file.
     let kept = ast.statements().iter();
     let kept = kept.filter(|statement| !matches!(statement, Stmt::Import(..)));
     AST::new(kept.cloned().collect::<Vec<_>>(), ast.shared_lib().clone())
@@ -510,6 +516,8 @@ fn import(
             "more than {IMPORT_DEPTH} imports inside each other"
         ));
     }
+    // A name that begins with a slash passes the test above and leads out of the folder; the last
+    // check, on the real path, is for that.
     let Some(folder) = folder else {
         return here(format!(
             "\"{name}\": this script has no folder to import from"

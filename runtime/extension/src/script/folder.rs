@@ -272,6 +272,7 @@ impl Scripts {
             let place = |f: &PathBuf| path.is_some_and(|path| path.starts_with(f));
             self.folders.iter().position(place).unwrap_or(usize::MAX)
         };
+        // What ships has no path and ranks last: any file of its name comes before it.
         if rank(path) > rank(cell.state().path.as_deref()) {
             return;
         }
@@ -279,6 +280,7 @@ impl Scripts {
             let folders = self.folders.iter();
             folders.into_iter().find(|folder| path.starts_with(folder))
         });
+        // Without the lock of the cell: runs note their faults and times there meanwhile.
         let compiled = compile(id, &text, folder.map(PathBuf::as_path));
         let mut state = cell.state();
         state.path = path.map(Path::to_owned);
@@ -288,6 +290,7 @@ impl Scripts {
                 let same = state.compiled.as_ref().map(|old| old.hash.clone());
                 let is_same = same.as_deref() == Some(compiled.hash.as_str());
                 let had_error = state.error.take().is_some();
+                // Runs have this version; but the row may tell of another file, or of another text.
                 if is_same && !had_error {
                     drop(state);
                     self.revision.fetch_add(1, Ordering::Release);
@@ -387,6 +390,7 @@ impl Scripts {
         };
         let cells: Vec<Arc<ScriptCell>> = self.catalog().cells.values().cloned().collect();
         for cell in cells {
+            // Until a text of it has compiled there is nothing to choose.
             let Some(compiled) = cell.current().0 else {
                 continue;
             };

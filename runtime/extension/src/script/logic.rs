@@ -64,8 +64,11 @@ pub(super) fn call_for(
     arguments: impl FuncArgs,
 ) -> Result<rhai::Dynamic, ScriptError> {
     begin_call();
+    // The top of the script has run when it was compiled; its constants stand in a module since
+    // then.
     let options = CallFnOptions::new().eval_ast(false);
     let (engine, ast): (_, &AST) = (&compiled.engine, &compiled.ast);
+    // Empty in each call: what a script keeps is in `agent.memory`, which is saved with the world.
     let mut scope = Scope::new();
     let result =
         engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments);
@@ -208,6 +211,8 @@ impl Content {
             output.top_speed.min(wants.desired_speed)
         };
         if wants.braking > 0.0 {
+            // Not through `ask`: a wish that lasts is due in each turn, however much the call has
+            // asked for.
             self.effects.push(Effect::Brake(wants.braking));
         }
         if let Some(id) = wants.follows {
@@ -373,6 +378,8 @@ fn side_of(own: i8, wanted: i8) -> f64 {
     if own == 0 || own.signum() != wanted.signum() {
         return 0.0;
     }
+    // Lane -1 wants -2: one step down, to the right. Lane 2 wants 1: one down too, but it runs
+    // back, and the middle of the road is to its left.
     let steps = i16::from(wanted) - i16::from(own);
     f64::from(if own < 0 {
         steps.signum()

@@ -326,6 +326,8 @@ fn note_type(
     found: Option<Type>,
     is_strict: bool,
 ) {
+    // In the first passes unknown may mean not known yet, and what is known stays. Strict passes
+    // take it for something else: then nothing is said of the variable.
     match (types.get(name), found) {
         (None, Some(found)) => {
             types.insert(name.to_owned(), Some(found));

@@ -82,6 +82,8 @@ impl Stage {
             "on_message" => call(compiled, event, (agent, self.letter.clone())),
             "on_near" | "on_collision" => call(compiled, event, (agent, other())),
             "on_stage" => call(compiled, event, (agent, 1_i64, 0_i64)),
+            // Made up in any case: whoever is looked at in a run is an agent, not the signals of a
+            // node.
             DECIDE => call(
                 compiled,
                 event,
@@ -111,11 +113,16 @@ fn driving(
     parameters: &[(&'static str, f64)],
 ) -> (Agent, Arc<Scene>) {
     let (behaviour, state) = &view.behaviour;
+    // The memory of another script would be read as this one's under names that only happen to be
+    // alike.
     let state = state.as_deref().filter(|_| behaviour == script);
     let kept: Vec<Remembered> = state
+        // What cannot be read is no memory: a rehearsal then begins as a new agent does.
         .and_then(|state| postcard::from_bytes(state).ok())
         .unwrap_or_default();
+    // Kept by agent index, as the behaviour of the run has saved them.
     let kept = kept.into_iter().nth(view.index as usize);
+    // What the run has kept also says whether it has started: `on_start` is then not called again.
     let agent = kept.map_or_else(Agent::default, Agent::with_memory);
     let step = Step {
         time: view.time,
@@ -157,11 +164,13 @@ fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
         t: 0.0,
         speed_limit: 13.0,
         signal: None,
+        // Node 1, and of its stages the bit of the second one.
         signal_ahead: (1, 2),
         indicator: Indicator::Off,
         goal: Some(DVec2::new(200.0, 0.0)),
         has_arrived: false,
         has_more_goals: false,
+        // The second one is the first one's leader, and has nobody ahead of it.
         leader: (id != leader).then_some(leader),
         follower: None,
     };

@@ -154,6 +154,7 @@ pub(super) fn made_up() -> Arc<SignalFacts> {
     Arc::new(SignalFacts {
         node: 1,
         elapsed: 8.0,
+        // Bit 0 stands for stage 0, bit 1 for stage 1: each road has one of its own.
         movements: [(1, 1), (2, 2)].map(movement).to_vec(),
         lights: [(RoadId(1), Light::Green), (RoadId(2), Light::Red)].into(),
         stages,

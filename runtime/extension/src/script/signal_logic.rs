@@ -42,6 +42,7 @@ impl SignalScript {
         }
         content.time = facts.time;
         content.parameters = values(parameters);
+        // The script takes this lock when it reads what it remembers.
         drop(content);
         let signal = Signal::decided(facts.clone(), self.own.clone());
         let answer = call_for(compiled, DECIDE, (signal.clone(),));
@@ -103,6 +104,7 @@ impl SignalController for SignalScript {
             .note_time(1, began.elapsed().as_secs_f64());
         let faults = &mut self.own.content().faults;
         *faults = if answer.is_err() {
+            // A script that is off answers with an error each time: the count stays where it is.
             (*faults + 1).min(MOST_FAULTS)
         } else {
             0

@@ -56,6 +56,7 @@ impl Recorder {
     fn of(compiled: &mut Compiled) -> Self {
         let mut expressions = BTreeSet::new();
         compiled.ast.walk(&mut |path| {
+            // Only those: other statements are told of as statements.
             if let Some(ASTNode::Stmt(Stmt::Expr(expression))) = path.last() {
                 let at = expression.position();
                 expressions.extend(at.line().zip(at.position()));
@@ -86,6 +87,7 @@ impl Recorder {
     ) -> DebuggerCommand {
         let mut steps = locked(&self.steps);
         if steps.len() == MOST_STEPS {
+            // Rhai asks no more from here on: there are no break-points.
             return DebuggerCommand::Continue;
         }
         let (Some(line), Some(column)) = (at.line(), at.position()) else {
@@ -132,6 +134,8 @@ impl ScriptStep {
                     step.memory = memory
                         .map(|(key, value)| (key.to_string(), shown(value)))
                         .collect();
+                    // The agent is shared with the handler, so what it remembers and wishes is
+                    // copied as text at once.
                     step.wishes = content.wants.to_string();
                 }
                 None => {
@@ -169,6 +173,8 @@ pub fn step_through(
     event: &str,
     subject: &Subject,
 ) -> Result<Steps, ScriptError> {
+    // Anew, not the version that runs: the recorder is part of the engine, and slows each
+    // statement.
     let mut compiled = compile(file, text, folder)?;
     let recorder = Recorder::of(&mut compiled);
     let outcome = rehearse(&compiled, event, subject);

@@ -128,6 +128,7 @@ impl Iterator for Tokens<'_> {
                 self.depth = self.depth.saturating_sub(1);
                 if self.texts.last() == Some(&self.depth) {
                     self.texts.pop();
+                    // The brace has closed the code: what follows are letters of the text again.
                     self.control.borrow_mut().is_within_text = true;
                 }
             }

@@ -49,10 +49,13 @@ impl Version {
         if self.cell.version() == self.seen {
             return None;
         }
+        // The number first: should a version come in between, the next boundary looks once more,
+        // and finds nothing new.
         self.seen = self.cell.version();
         let (compiled, is_disabled) = self.cell.current();
         let hash = |c: &Option<Arc<Compiled>>| c.as_ref().map_or(String::new(), |c| c.hash.clone());
         let (from, to) = (hash(&self.compiled), hash(&compiled));
+        // The number also changes with a text that does not compile: the version before it runs on.
         if from == to && self.is_disabled == is_disabled {
             return None;
         }

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 
 /// Arguments that are numbers with a range: function, which argument, range, and in what.
 const RANGES: [(&str, usize, f64, f64, &str); 10] = [
+    // The longest that a green can be held.
     ("hold", 1, 0.0, 120.0, "seconds"),
+    // A day: whoever wants to stand longer probably counts in milliseconds.
     ("wait", 0, 0.0, 86_400.0, "seconds"),
     ("brake", 0, 0.0, 20.0, "m/s^2"),
     ("every", 1, 0.0, 86_400.0, "seconds"),
@@ -19,6 +21,7 @@ const RANGES: [(&str, usize, f64, f64, &str); 10] = [
     (
         "park",
         2,
+        // A little more than a full turn: larger numbers are probably degrees.
         -7.0,
         7.0,
         "radians; degrees.to_radians() turns degrees into them",
@@ -57,6 +60,7 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
         plugins: surroundings.plugins,
         found: Vec::new(),
         heard: Vec::new(),
+        // `honk` sends it without a topic in the text.
         sent: Some(BTreeSet::from([super::api::HORN.to_owned()])),
     };
     compiled.ast.walk(&mut |path| {
@@ -70,6 +74,7 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
     }
     finder.look_at_topics();
     let mut found = finder.found;
+    // Topics were looked at after all else; the author reads from top to bottom.
     found.sort_by_key(|(at, _)| (at.line(), at.position()));
     let warning = |(at, text)| ScriptError::at(&compiled.file, &compiled.text, at, text);
     found.into_iter().map(warning).collect()
@@ -96,6 +101,8 @@ impl Finder<'_> {
                 self.look_at_comparison(call, *at);
             }
             ASTNode::Stmt(Stmt::Assignment(parts)) => {
+                // Only numbers that are written out: what is computed is known when it runs, and is
+                // clamped there.
                 if let (Expr::Dot(target, ..), Some(value)) = (&parts.1.lhs, number(&parts.1.rhs))
                     && let Expr::Property(property, at) = &target.rhs
                 {
@@ -164,10 +171,12 @@ impl Finder<'_> {
             return;
         }
         let Some(value) = value else { return };
+        // Several modules may have a parameter of this key: one that takes the value is enough.
         if !named
             .iter()
             .any(|info| (info.min..=info.max).contains(&value))
         {
+            // That of the first one, for the message: any of them would have refused it.
             let range = named[0];
             let text = format!("{key} = {value} is not in {} to {}", range.min, range.max);
             self.found.push((at, text));
@@ -192,6 +201,7 @@ impl Finder<'_> {
 
     /// Notes the topics that another script sends.
     fn note_sent_by(&mut self, text: &str) {
+        // An engine without our functions is enough: to read a text, none of them is looked up.
         let Ok(ast) = rhai::Engine::new_raw().compile(text) else {
             // One with mistakes may send anything once it is mended.
             self.sent = None;

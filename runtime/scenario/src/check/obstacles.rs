@@ -60,6 +60,7 @@ fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
     let points = line.points();
     let spacing = line.length() / (points.len() - 1) as f64;
+    // Points are at most 1 / 0.7 = 1.4 m apart then.
     let pieces = (0.7 * spacing).ceil().max(1.0) as usize;
     let between = points.windows(2).flat_map(move |pair| {
         let (from, to) = (pair[0], pair[1]);

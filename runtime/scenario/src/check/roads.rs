@@ -79,6 +79,7 @@ fn kink(id: RoadId, road: &Road, findings: &mut Vec<Finding>) {
         let (right, left) = road.edges(middle);
         // Where the radius is smaller than the half-width, the inner edge runs backwards.
         let inner = if curvature > 0.0 { left } else { -right };
+        // 0.35 rad are 20 degrees.
         if curvature.abs() * inner >= 1.0 && turn > 0.35 {
             findings.push(Finding {
                 severity: Severity::Warning,

@@ -97,6 +97,7 @@ impl GripMap {
         let spans: Vec<_> = self.pieces.iter().map(|piece| self.span(piece)).collect();
         for span in &spans {
             for cell in self.cells(*span) {
+                // One further on: with the sums below each cell's number is where its pieces begin.
                 starts[cell + 1] += 1;
             }
         }
@@ -140,6 +141,7 @@ impl GripMap {
         let numbers = &self.found[self.starts[cell] as usize..self.starts[cell + 1] as usize];
         let mut pieces = numbers.iter().map(|&number| &self.pieces[number as usize]);
         let under = pieces.find(|piece| {
+            // Layers 32 apart share a bit.
             let layer = 1u32 << i32::from(piece.layer).rem_euclid(32);
             layers & layer != 0 && polygon::contains(&piece.outline, place)
         });
@@ -164,6 +166,7 @@ fn add_road(road: &Road, (from, to): (f64, f64), longest: f64, grip: f64, pieces
     for number in 1..=count as u32 {
         let after = cut(from + (to - from) * f64::from(number) / count);
         pieces.push(Piece {
+            // Out along the right edge and back along the left one.
             outline: vec![before.0, after.0, after.1, before.1],
             layer: road.layer,
             grip,

@@ -139,6 +139,8 @@ impl<'a> Arm<'a> {
             Flank::Left => left + beyond,
             Flank::Right => -right - beyond,
         };
+        // Left is positive for both: left of a left bend is its inside, where points lie closer
+        // together.
         1.0 - self.outward.curvature(distance) * lateral
     }
 

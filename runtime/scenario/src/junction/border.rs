@@ -58,6 +58,7 @@ impl Border {
         };
         let mut ring = Path::from(first.from());
         for edge in &outer {
+            // Outer lines may have gaps, or begin beside the kerb: a line closes each.
             ring.line_to(edge.from());
             match *edge {
                 OutlineEdge::Line { to, .. } => ring.line_to(to),
@@ -130,6 +131,7 @@ impl Widths {
             Shape::Arc(fillet) => self.around_corner((arm, next), trims, fillet),
             Shape::Joined => {
                 let (from, to) = self.ends((arm, next), trims, trims);
+                // From cut to cut through the node, measured along both arms.
                 let total = (trims.0 + trims.1).max(1e-6);
                 let width = |along: f64| {
                     let share = smoothstep((along / total).clamp(0.0, 1.0));
@@ -161,6 +163,7 @@ impl Widths {
             if own {
                 trim
             } else {
+                // As far beyond the foot as the pavement is wide: it is cut off at 45 degrees.
                 (last + width).min(arm.length())
             }
         };
@@ -280,6 +283,7 @@ fn cuts_cross((arm, next): (&Arm<'_>, &Arm<'_>), trims: (f64, f64)) -> Option<DV
     }
     let gap = b.position - a.position;
     let (along, next_along) = (gap.perp_dot(v) / cross, gap.perp_dot(u) / cross);
+    // Both lines run away from the carriageway: only ahead on both is the place beside it.
     (along > 0.0 && next_along > 0.0).then(|| a.position + along * u)
 }
 
@@ -298,6 +302,7 @@ fn dead_end(arm: &Arm<'_>, trim: f64, side: &Flow) -> Border {
     };
     let mut outer = Path::from(on(0.0, left));
     if (left - right).abs() < 1e-9 {
+        // In two quarters, like the end of the carriageway.
         outer.arc_to(on(0.5, left), centre, radius + left);
         outer.arc_to(on(1.0, left), centre, radius + left);
     } else {

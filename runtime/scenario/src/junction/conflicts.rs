@@ -80,6 +80,7 @@ impl Body {
 
     /// How far it swings out on a connection, m.
     fn swing(self, path: &ConnectingPath) -> f64 {
+        // The outer side of the rear axle, from the centre of the bend; infinite on a straight way.
         let side = path.min_radius() + 0.5 * self.width;
         if side.is_finite() {
             (side * side + self.front * self.front).sqrt() - side
@@ -142,12 +143,14 @@ impl Conflicts {
                 };
                 // From one lane vehicles come one behind the other: they are never there at once.
                 if paths[i].from == paths[j].from {
+                    // In the order of the key: j, the smaller one, comes first.
                     let together = met.map_or((0.0, 0.0), |(a, b)| (b.to, a.to));
                     conflicts.partings.push(((j as u32, i as u32), together));
                     continue;
                 }
                 // Into one lane they must take turns, wherever they meet.
                 let is_merge = paths[i].to == paths[j].to;
+                // Without a curve nothing is met: ways of no length take turns at their start.
                 let met = met.or(is_merge.then(Default::default));
                 if let Some(intervals) = met {
                     conflicts.add(Conflict {

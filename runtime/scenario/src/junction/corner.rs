@@ -139,6 +139,7 @@ impl Fillet {
         // Feet move out with the radius: halve the interval in which the largest one lies.
         let (mut low, mut high): (f64, f64) = (0.05, wanted);
         let mut best = fits(low.min(wanted))?;
+        // 24 halvings of 20 m leave about a micrometre, in which trims are stored.
         for _ in 0..24 {
             let middle = 0.5 * (low + high);
             match fits(middle) {
@@ -201,6 +202,8 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
         .iter()
         .zip(&bands)
         .filter(|(lane, _)| lane.kind.is_drivable());
+    // From the middle of the outermost lane on one side one turns round into that on the other: the
+    // distance between the two is the diameter.
     let places = drivable.filter(|(lane, _)| lane.direction == LaneDirection::Standard);
     let (mut right, mut left) = (0.0f64, 0.0f64);
     for (lane, band) in places {
@@ -266,6 +269,8 @@ fn between(
     let (distance, next_distance) = meeting.distances;
     if angle < GORE_ANGLE || inverted {
         let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
+        // At the limit angle the carriageways have parted after widths / sin(angle); twice as far
+        // is enough down to about half of that angle.
         let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
         let radius = decided.unwrap_or(NOSE_RADIUS);
         return nose((arm, next), (distance, next_distance), (cap, radius));
@@ -361,11 +366,15 @@ fn turning_radius(
     let arm_enters = side == DrivingSide::Right;
     let d = inset(arm, Flank::Left, side, !arm_enters)?;
     let next_d = inset(next, Flank::Right, side, arm_enters)?;
+    // How much nearer to the node the middles of the lanes meet than the edges do. With u along the
+    // arm and v along the next one, m and n their left normals, from s u - d m = t v + next_d n:
+    // own = -s, other = -t.
     let (own, other) = (
         (next_d + d * cos(angle)) / sin(angle),
         (d + next_d * cos(angle)) / sin(angle),
     );
     let tangent = path_radius * unit_tangent(PI - angle);
+    // The way that has to begin farther out decides for both.
     Some((tangent - own.min(other)) * tan(0.5 * angle))
 }
 
@@ -388,11 +397,14 @@ fn fillet(
     angle: f64,
     wanted_radius: f64,
 ) -> Corner {
+    // Where the edges meet is taken in any case, however short the arm is.
     let limit = |arm: &Arm<'_>, used: f64| used.max(ARM_SHARE * arm.length());
     let limits = (limit(arm, distance), limit(next, next_distance));
     let exact = Fillet::within((arm, next), wanted_radius, limits);
     // Where the arms do not start at one point there may be no such circle: the arc between straight
     // edges then says how far the arms are cut back.
+    // A foot lies radius / tan(angle / 2) beyond the meeting of the edges: so much of an arm is
+    // left.
     let room = (limits.0 - distance).min(limits.1 - next_distance);
     let radius = exact.map_or(wanted_radius.min(room * tan(0.5 * angle)), |f| f.radius);
     let tangent = radius / tan(0.5 * angle);

@@ -136,6 +136,7 @@ fn around_node<'a>(
 /// where they do not.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
     let (_, rule) = around_node(arms, rules)?;
+    // Half of the strip lies on either side of the node; there are no corners to keep off.
     Some(0.5 * width_of(rule) + GAP)
 }
 
@@ -148,6 +149,7 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
     let Some(rule) = rule_for(&arms[i], rules) else {
         return base;
     };
+    // Without room the arm is cut as if there were none; `crossings` finds that out and flags it.
     let wanted = base + depth(rule);
     if wanted > ARM_SHARE * arms[i].length() {
         return base;
@@ -234,6 +236,7 @@ fn islands(arm: &Arm<'_>, middle: f64, right: f64) -> Vec<Interval> {
     let medians = medians.filter(|(lane, _)| lane.kind == LaneType::Median);
     let mut islands: Vec<Interval> = medians
         .map(|(_, band)| {
+            // Bands count to the left of the road; at its end, seen outward, that is to the right.
             let at = sign * band.centre + right;
             Interval {
                 from: at - 0.5 * band.width,
@@ -267,6 +270,7 @@ fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
 /// come there.
 fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
     let length = curve.length();
+    // From before the front comes to the curve until after the rear has left it.
     let (first, last) = (-body.front - REAR, length + body.front + REAR);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
@@ -317,6 +321,7 @@ fn overlap(crossing: &Crossing, corners: &[DVec2; 4]) -> Option<Interval> {
             continue;
         }
         for x in [a.x.clamp(-half, half), b.x.clamp(-half, half)] {
+            // An edge along the way across has no one place on a line: both of its ends count.
             let share = if (b.x - a.x).abs() < 1e-9 {
                 [0.0, 1.0]
             } else {

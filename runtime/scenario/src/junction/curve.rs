@@ -49,6 +49,7 @@ pub(super) fn connecting_bend(
     let chord = local.length();
     let smooth = ReferenceLine::join(start, end)
         .ok()
+        // A longer one makes a loop before it gets there.
         .filter(|line| meets(line, end) && line.length() < 3.0 * chord);
     smooth.or_else(|| cubic(start, end).filter(|line| meets(line, end)))
 }
@@ -84,6 +85,7 @@ fn rounded_turn(
         return None;
     }
     // Start tangent: y = 0. End tangent: through `end` at angle `turn`.
+    // Back along the end tangent by `last` is y = 0, at x = `first`: there both meet.
     let last = end.y / sin(turn);
     let first = end.x - last * cos(turn);
     let tangent = first.min(last);
@@ -92,6 +94,7 @@ fn rounded_turn(
     }
     let size = turn.abs();
     let line = |length: f64| (length >= MIN_SEGMENT).then_some(Segment::Line { length });
+    // The tangent of an arc without spirals is R tan(turn / 2).
     let plain = turn.signum() * tan(0.5 * size) / tangent;
     let goes_on = |bent: f64| (bent / plain - 1.0).abs() < SAME_BEND;
     if goes_on(bent_before) && goes_on(bent_after) {
@@ -152,6 +155,7 @@ pub(super) fn unit_tangent(size: f64) -> f64 {
 /// One cubic with handles of 40 % of the chord.
 fn cubic(start: Pose, end: Pose) -> Option<ReferenceLine> {
     let local = start.to_local(end.position);
+    // A handle is a third of the velocity at its end: 1.2 / 3 of the chord.
     let speed = 1.2 * local.length();
     let turn = end.heading - start.heading;
     let velocity = DVec2::new(cos(turn), sin(turn)) * speed;

@@ -68,6 +68,7 @@ pub(super) fn pairs(arms: &[Arm<'_>], side: DrivingSide) -> Option<Vec<[(usize, 
     let mut pairs = Vec::with_capacity(from.len());
     for (i, lane) in from {
         let next = to.iter().position(|(_, next)| continues(&lane, next))?;
+        // Taken out: each lane continues one only. The order of the rest does not matter.
         pairs.push([(i, lane), to.swap_remove(next)]);
     }
     Some(pairs)
@@ -79,6 +80,7 @@ fn are_parallel(lanes: &[(usize, ArmLane)]) -> bool {
         lanes[..i].iter().all(|(_, other)| {
             let bend = wrap_angle(lane.pose.heading - other.pose.heading).abs();
             let apart = (lane.pose.position - other.pose.position).length();
+            // Side by side they are half of both widths apart; a fifth less is allowed.
             bend < BEND && apart > 0.4 * (lane.width + other.width)
         })
     })

@@ -103,6 +103,7 @@ fn all_paths(
                 exits[link.exit].lanes[link.to].id,
             ),
         };
+        // Before the look for lanes without an exit: what a person takes away may leave none.
         links.retain(|link| !site.rules.turns.remove.contains(&turn(link)));
         let known: Vec<LaneTurn> = links.iter().map(turn).collect();
         for (from, lane) in entering.iter().enumerate() {
@@ -360,6 +361,7 @@ fn straight_shift(
             if (0..m).contains(&j) {
                 let a = &entering[from[i as usize]];
                 let b = &exit.lanes[to[j as usize]];
+                // Sideways, as the driver sees it: how deep the junction is does not matter.
                 sum += a.pose.to_local(b.pose.position).y.abs();
                 count += 1;
             }
@@ -478,6 +480,8 @@ pub(super) fn connecting_path(
         None
     } else {
         // The bend of the middle of a lane follows from that of the reference line.
+        // With the radius R = 1 / curvature of the line it is 1 / (R - lateral), lateral being to
+        // the left.
         let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
         Some(connecting_bend(
             (from.pose, bend(from)),

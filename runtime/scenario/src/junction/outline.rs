@@ -242,6 +242,8 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     if radius < 0.05 {
         return Outline::of(Vec::new(), Vec::new());
     }
+    // Two quarters, since an arc is the shorter way round: of a half circle both ways are as long.
+    // The edges head outward along the road, so the far point lies behind them.
     let mut side = Path::from(left.position);
     side.arc_to(centre - radius * left.forward(), centre, radius);
     side.arc_to(right.position, centre, radius);
@@ -307,6 +309,8 @@ fn side(
     if sides == Sides::Smooth {
         path.lines_to(smooth_side(from.reversed(), to));
     } else if corner.wanted_radius > 0.0 && distance <= trims.0 && next_distance <= trims.1 {
+        // The corner point as both arms see it; the two places differ where the edges do not quite
+        // meet.
         let edge = arm.left_edge(distance).position;
         path.line_to(0.5 * (edge + next.right_edge(next_distance).position));
     }
@@ -353,6 +357,7 @@ pub(super) fn through(
 
 /// Whether the edge of an arm goes on in that of the next one at their node.
 fn goes_on((arm, next): (&Arm<'_>, &Arm<'_>)) -> bool {
+    // Both head outward: where one edge goes on in the other their headings are opposite.
     let (edge, next_edge) = (arm.left_edge(0.0), next.right_edge(0.0));
     let turn = wrap_angle(edge.heading - next_edge.heading).abs();
     (edge.position - next_edge.position).length() < 0.01 && std::f64::consts::PI - turn < 0.01

@@ -90,7 +90,9 @@ impl RightOfWay {
         for conflict in conflicts.list() {
             let (a, b) = (conflict.paths.0 as usize, conflict.paths.1 as usize);
             let (one, other) = (&junction.paths[a], &junction.paths[b]);
+            // At most one of the two: if each waited for the other, both would stand.
             if arms.gives_way(one, other) {
+                // Row a, bit b: a gives way to b.
                 rows[a * words + b / 64] |= 1 << (b % 64);
             } else if arms.gives_way(other, one) {
                 rows[b * words + a / 64] |= 1 << (a % 64);

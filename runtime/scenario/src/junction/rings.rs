@@ -113,6 +113,7 @@ fn inner_way(
     leaving
         .iter()
         .filter(|i| bend(i).abs() < MAX_BEND)
+        // Of equal bends the road with the smaller number, whatever the order of the list.
         .max_by(|a, b| bend(a).total_cmp(&bend(b)).then(b.cmp(a)))
         .copied()
 }
@@ -120,6 +121,8 @@ fn inner_way(
 /// The chain from a road on, if it closes at that road.
 fn ring_from(first: usize, next: &[Option<usize>]) -> Option<Vec<usize>> {
     let mut ring = vec![first];
+    // A chain that runs into a ring from outside never comes back to its own first road: the limit
+    // ends it.
     while ring.len() <= MAX_ROADS {
         let last = *ring.last()?;
         match next[last]? {
@@ -163,5 +166,7 @@ fn is_roundabout(
         DrivingSide::Right => polygon::signed_area(&points),
         DrivingSide::Left => -polygon::signed_area(&points),
     };
+    // A circle of this length has the area length^2 / (4 pi). Driven the wrong way round the area
+    // is negative.
     LENGTH.contains(&length) && area > ROUNDNESS * length * length / (4.0 * PI)
 }

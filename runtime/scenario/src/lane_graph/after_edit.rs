@@ -55,6 +55,7 @@ impl LaneGraph {
     fn of_road(&self, id: RoadId) -> Range<LaneletId> {
         let first = self.of_road.get(&id).copied().unwrap_or_default();
         let own = self.lanelets[first as usize..].iter();
+        // Lanelets of a road stand in a row: they were added together.
         let count = own.take_while(|lanelet| lanelet.road() == Some(id)).count();
         first..first + count as LaneletId
     }
@@ -98,6 +99,7 @@ impl LaneGraph {
                 continue;
             }
             let end = |ids: &[LaneletId]| ids.first().map(|&end| found[end as usize]);
+            // A connection has one lanelet before it and one behind it.
             let (Some(from), Some(to)) = (end(self.predecessors(id)), end(self.successors(id)))
             else {
                 continue;
@@ -174,6 +176,7 @@ impl Builder {
         let copied = |id: LaneletId| id == NO_LANELET || self.copy_of[id as usize] != NO_LANELET;
         // A path that led nowhere may lead somewhere now.
         let is_copied = |path: &PathLanelets| path.from != NO_LANELET && copied(path.from);
+        // All or none: lanelets of one junction stand in the order of its paths.
         if !paths.iter().all(|path| is_copied(path) && copied(path.to)) {
             return false;
         }

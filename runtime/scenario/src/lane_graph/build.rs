@@ -46,6 +46,7 @@ impl LaneGraph {
             let Some((start, end)) = layout.remaining(id, road) else {
                 continue;
             };
+            // Also for a road that gets no lanelets: its range is then empty.
             builder.of_road.insert(id, builder.lanelets.len() as u32);
             // Later roads may be shorter and still find room; the first that does not is named.
             if !builder.has_room(road, end - start) {
@@ -423,6 +424,7 @@ fn lane_points(
         .iter()
         .map(|&s| {
             let band = road.lane_bands(section, s)[place];
+            // Over the points, which lie closer together in bends, and not over the length.
             width += band.width / distances.len() as f64;
             road.reference_line.point(s, band.centre)
         })

@@ -76,12 +76,14 @@ impl LaneGraph {
     pub fn reaching(&self, goal: LaneletId, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
         let mut open = VecDeque::new();
+        // A trip may come to the goal in either part, and both are looked back from.
         for part in [TripPart::Leaving, TripPart::Arriving] {
             reached.note(goal, part);
             open.push_back((goal, part));
         }
         while let Some((id, part)) = open.pop_front() {
             let lanelet = self.lanelet(id);
+            // The goal itself too: nobody can drive onto it who may not.
             if !lanelet.access.admits(class) {
                 continue;
             }
@@ -107,9 +109,11 @@ impl LaneGraph {
             for next in self.next_of(id) {
                 let lanelet = self.lanelet(next);
                 let onto = part.onto(own, lanelet.road_access);
+                // The lanelet that it begins on is not asked: who stands there stands there.
                 let Some(onto) = onto.filter(|_| lanelet.access.admits(class)) else {
                     continue;
                 };
+                // Each lanelet once for each part, so that the search ends.
                 if reached.note(next, onto) {
                     open.push_back((next, onto));
                 }

@@ -86,6 +86,8 @@ pub fn road(
     let mut drawing = Drawing::new(scenario);
     let mut cuts = drawing.crossings(line, style.layer);
     cuts.retain(|cut| cut.own_s > MIN_PIECE && cut.own_s < line.length() - MIN_PIECE);
+    // After the crossings, which are looked for in the network as it is; before the stops, which
+    // leave cuts beside these nodes to them.
     let start = drawing.end_node(line.start().position, style.layer);
     let end = drawing.end_node(line.end().position, style.layer);
     let stops = drawing.stops(line.length(), start, end, &cuts);
@@ -319,6 +321,7 @@ impl<'a> Drawing<'a> {
     ) -> Result<ReferenceLine, GeometryError> {
         let (start, end) = (piece.start(), piece.end());
         let (first, last) = (self.position(from), self.position(to));
+        // The worse of both ends decides: one that is off bends the piece.
         let misses = (start.position - first)
             .length()
             .max((end.position - last).length());
@@ -410,6 +413,7 @@ impl<'a> Drawing<'a> {
                 }
             }
             self.edits.push(Edit::Road(piece_id, Some(Box::new(piece))));
+            // By growing distance: `on_piece` looks them up by halves.
             pieces.push((pair[0].0, piece_id));
         }
         self.pieces.insert(id, pieces);
@@ -513,6 +517,7 @@ fn refine(a: &ReferenceLine, b: &ReferenceLine, mut s: f64, mut t: f64) -> (f64,
         let (p, q) = (a.pose(s), b.pose(t));
         let (u, v) = (p.forward(), q.forward());
         let cross = u.perp_dot(v);
+        // Tangents that run alike have no crossing to go to: the guess stays as it is.
         if cross.abs() < 1e-6 {
             break;
         }

@@ -273,6 +273,7 @@ impl Pasting<'_> {
     /// A place on a lane follows its road by name, one on the ground by the motion.
     fn pasted_place(&self, place: &Place) -> Place {
         match *place {
+            // Present: a piece is a scenario, in which no place names a road that is not there.
             Place::Lane(at) => Place::lane(self.roads[&at.road], at.lane, at.s),
             Place::Ground(ground) => self.motion.ground(ground),
         }

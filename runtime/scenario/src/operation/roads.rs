@@ -290,6 +290,7 @@ pub fn simplified(scenario: &Scenario, id: RoadId, tolerance: f64) -> Result<Edi
     if samples.iter().map(miss).fold(0.0, f64::max) > 1.5 * tolerance {
         return Ok(Edit::Batch(Vec::new()));
     }
+    // As many records or more are no simplification, however close they are.
     if line.segments().len() >= road.reference_line.segments().len() {
         return Ok(Edit::Batch(Vec::new()));
     }

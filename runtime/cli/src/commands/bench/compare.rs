@@ -58,6 +58,8 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
         let paired = pair(&first, &other, arguments.level).with_context(of)?;
         found.push((path.as_path(), paired));
     }
+    // All comparisons first: Holm's correction of each depends on how many there are and on their
+    // order.
     let p: Vec<f64> = found.iter().map(|(_, paired)| paired.p).collect();
     let comparisons = found.iter().zip(holm(&p));
     let document = Document {
@@ -93,6 +95,7 @@ pub(super) fn differences(first: &Results, other: &Results) -> anyhow::Result<Ve
 
 fn comparison(path: &Path, paired: &Paired, p_holm: f64, first: &Results) -> Comparison {
     let ends = |interval: &Interval| [interval.low, interval.high];
+    // By the interval and not by p: it is what people are shown.
     let is_sure = !paired.t.contains(0.0);
     let is_lower = paired.mean < 0.0;
     Comparison {

@@ -68,6 +68,7 @@ pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
 pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let course = find(&arguments.name)?;
     let setup = setup_of(arguments)?;
+    // Before the modules are opened, which may print.
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
     let modules = host.registry();
@@ -84,10 +85,13 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         threads: threads(arguments.common.threads),
     };
     if let (Some(other), Some(path)) = (&against, &arguments.until_difference) {
+        // Looked at before the first run: results of another course or fitness would be found out
+        // after hours.
         let head = experiment.head()?;
         check_comparable(&other.head, &head).with_context(|| path.display().to_string())?;
     }
     let earlier = match &arguments.out {
+        // A file that is there is gone on with: its rows are not driven again.
         Some(path) if path.exists() => Some(read(path)?),
         _ => None,
     };
@@ -118,6 +122,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
     Ok(match summary.stopped {
         Some(_) => Outcome::Fine,
+        // Interrupted: there are results, but fewer than were asked for.
         None => Outcome::Findings,
     })
 }
@@ -146,6 +151,8 @@ fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
 pub(super) fn find(name: &str) -> anyhow::Result<Course> {
     let path = Path::new(name);
     let named = Course::named(name);
+    // What has no ending and is no file was meant as a name: then the error tells the names that
+    // there are.
     if named.is_ok() || (path.extension().is_none() && !path.exists()) {
         return Ok(named?);
     }
@@ -168,6 +175,7 @@ fn setup_of(arguments: &Run) -> anyhow::Result<Setup> {
             let slots = slots.join(", ");
             bail!("--use {setting}: expected SLOT=MODULE with one of the slots {slots}");
         };
+        // "none" stands for an empty slot; whether that fits is asked of the slot below.
         let ids = ids.split(',').filter(|id| *id != "none");
         let settings: Vec<ModuleSetting> = ids.map(ModuleSetting::new).collect();
         if !slot.how_many().fits(settings.len()) {
@@ -255,6 +263,7 @@ fn difference_rule(arguments: &Run, other: &Results) -> anyhow::Result<Stop> {
     Ok(Stop::Difference {
         against: u64::from_str_radix(&other.hash, 16).unwrap_or_default(),
         min_runs,
+        // Beyond the rows of the others there is nobody to compare with.
         max_runs: arguments.max_runs.min(common),
     })
 }
@@ -290,6 +299,7 @@ pub(super) fn threads(wanted: Option<u16>) -> usize {
 /// The modules that a course and a setup ask for.
 pub(super) fn open(common: &Common, course: &Course, setup: &Setup) -> anyhow::Result<Host> {
     let beside = course.is_own().then(|| Path::new(&course.name));
+    // Of any seed: the stacks are the same in all, only places and times are drawn.
     let scenario = course.scenario(0, setup)?;
     let stacks = scenario.stacks().values();
     let settings =
@@ -332,6 +342,8 @@ impl<'a> Looker<'a> {
             bar,
             out: arguments.out.as_deref(),
             log,
+            // The first row is written at once, so that a place that cannot be written is known
+            // early.
             next: AtomicUsize::new(1),
             failed: AtomicBool::new(false),
         }

@@ -168,11 +168,13 @@ fn capacity(dt: f64, seconds: f64) -> anyhow::Result<(f64, f64)> {
     }
     let passed = (run.passed(&legs) - before) as f64;
     let time = to - from;
+    // Two legs have passed.
     Ok((0.5 * passed * 3600.0 / time, time / f64::from(greens)))
 }
 
 /// Runs up to the next moment in which a road gets green, s.
 fn next_green(run: &mut Run, road: RoadId, dt: f64) -> anyhow::Result<f64> {
+    // A green that is there already has begun at an unknown time: the next one is waited for.
     let mut was_green = true;
     loop {
         run.until(run.world().time() + dt)?;
@@ -201,6 +203,7 @@ fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f
     });
     let (with, without) = (with?, without?);
     let counts = counted(seconds);
+    // One seed gives both runs the same vehicles: ids belong together.
     let pairs = with.iter().filter_map(|(id, &(started, time))| {
         let &(_, free) = without.get(id)?;
         counts.contains(&started).then_some(time - free)
@@ -210,6 +213,9 @@ fn lost(flow: f64, dt: f64, (seed, seconds): (u64, f64)) -> anyhow::Result<Vec<f
 
 /// The mean delay at a signal with fixed times for who comes at random, s: [Webster 1958].
 fn webster(cycle: f64, green_share: f64, degree: f64, flow: f64) -> f64 {
+    // With c the cycle and q the flow: c (1 - l)^2 / (2 (1 - l x)) for who comes evenly, x^2 / (2 q
+    // (1 - x)) more by chance, and 0.65 (c / q^2)^(1/3) x^(2 + 5 l) less, which fits both to
+    // simulations.
     let (l, x) = (green_share, degree);
     let even = cycle * (1.0 - l) * (1.0 - l) / (2.0 * (1.0 - l * x));
     let random = x * x / (2.0 * flow * (1.0 - x));

@@ -121,6 +121,7 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
     let roads: Vec<RoadId> = passing_legs.iter().map(|&leg| star.legs[leg]).collect();
     let entry = [star.legs[ENTRY]];
     let (seeds, seconds) = (common.seeds.unwrap_or(3), common.seconds.unwrap_or(SECONDS));
+    // In short runs a quarter: something has to be left to measure.
     let warm_up = WARM_UP.min(0.25 * seconds);
     let (mut passing, mut entering, mut overlaps) = (0.0, 0.0, 0);
     for seed in 1..=seeds {
@@ -133,6 +134,8 @@ fn measure(movement: Movement, wanted: f64, arguments: &Arguments) -> anyhow::Re
         entering += (run.passed(&entry) - before.1) as f64 / hours;
         overlaps += run.world().collisions().len();
     }
+    // Of those who did pass, not of those who were sent: random traffic is never exactly what was
+    // asked for.
     let formula = movement.formula(passing);
     Ok(Row {
         movement: movement.name(),

@@ -212,6 +212,7 @@ fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Resul
         if open > close && star.leads(from).1 {
             // Distances on legs are from their outer ends.
             let at = plan.length - BREAKDOWN_AT;
+            // Outward, which is towards s = 0: it leaves the road where its crawl ends.
             let end = at - CRAWL * (open - close);
             star.vehicle((from, at, false), (from, end), BREAKDOWN, (close, 0.0))?;
         }
@@ -241,6 +242,7 @@ impl Row {
     }
 
     fn judge(&mut self, seconds: f64) {
+        // Traffic that locks up slowly passes less in the second half.
         let lasts = self.second_half >= LEAST_SHARE * self.first_half;
         let promises = [
             ("overlaps", self.overlaps == 0),

@@ -50,6 +50,7 @@ pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
         .build()
         .context("cannot start threads")?;
     for study in studies() {
+        // Studies of our own have nothing in the source to be put beside.
         let Some((_, file)) = STUDIES.iter().find(|(name, _)| *name == study.name) else {
             continue;
         };
@@ -161,6 +162,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
         ],
         statements: vec![Statement {
             says: says.into(),
+            // Both halves of the sentence, since it says both.
             holds: lies_lower && error(&lower) > error(&upper),
             found: format!(
                 "standard errors {:.2} and {:.2}",
@@ -244,6 +246,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
             },
             Statement {
                 says: "the error does not fall below 5".into(),
+                // The smaller of both: neither may fall below.
                 holds: error(&first).min(error(&second)) >= 5.0,
                 found: format!(
                     "{:.2} and {:.2} after {} runs",

@@ -186,6 +186,7 @@ impl Passing {
                 continue;
             };
             if from < self.line && x >= self.line {
+                // Evenly between the two looks: a step is far shorter than a headway.
                 let share = (self.line - from) / (x - from);
                 self.times.push(at + share * (snapshot.time - at));
             }
@@ -236,8 +237,11 @@ fn alone(speed_limit: f64, dt: f64) -> f64 {
         idm.step(&Step::default(), &inputs, &mut outputs);
         for (i, (car, output)) in cars.iter_mut().zip(&outputs).enumerate() {
             let speed = (car.1 + output.acceleration * dt).max(0.0);
+            // Even acceleration over the step, from the old speed to the new one.
             let moved = 0.5 * (car.1 + speed) * dt;
             if car.0 < 0.0 && car.0 + moved >= 0.0 {
+                // The line is at 0, where it stood before it: -car.0 / moved of this step are gone
+                // there.
                 passed[i] = (f64::from(step) - car.0 / moved) * dt;
             }
             *car = (car.0 + moved, speed);

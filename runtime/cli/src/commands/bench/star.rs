@@ -95,8 +95,10 @@ impl Star {
     fn bearing(&self, leg: usize) -> f64 {
         if self.plan.kind == Kind::Zipper {
             // Two ways that come together gently, and the one that they become.
+            // 0.35 rad are 20 degrees to either side of the straight way.
             return [PI - 0.35, PI + 0.35, 0.0][leg.min(2)];
         }
+        // Counter-clockwise from the east, as headings are.
         TAU * leg as f64 / self.plan.legs as f64
     }
 
@@ -127,9 +129,11 @@ impl Star {
 
     fn draw_leg(&mut self, leg: usize) -> anyhow::Result<()> {
         let direction = unit(self.bearing(leg));
+        // From outside inwards: the lanes along the road lead to the junction.
         let outer = direction * (self.radius + self.plan.length);
         let line = ReferenceLine::straight(outer, direction * self.radius)?;
         let (forward, backward) = match (self.plan.kind, leg) {
+            // The third leg is driven away from the middle only, against its road.
             (Kind::Zipper, 2) => (0, 1),
             (Kind::Zipper, _) => (1, 0),
             _ => (1, 1),
@@ -150,6 +154,7 @@ impl Star {
             let angle = turn * step * leg as f64;
             let start = Pose {
                 position: unit(angle) * self.radius,
+                // A tangent stands at right angles to the radius.
                 heading: angle + turn * FRAC_PI_2,
             };
             let bend = Segment::Arc {
@@ -192,6 +197,7 @@ impl Star {
     fn middle(&self) -> Option<(NodeId, Node)> {
         let network = self.scenario.network();
         let mut nodes = network.nodes();
+        // Outer ends have one road; only the middle has three or more.
         let (id, node) = nodes.find(|(id, _)| network.ends_at(*id).len() > 2)?;
         Some((id, node.clone()))
     }
@@ -221,6 +227,7 @@ impl Star {
             destination: self.place(to, GATE, false),
             rate_per_hour,
             begin: 0.0,
+            // As long as the longest run.
             end: 1e7,
             dynamics: None,
         };
@@ -275,6 +282,7 @@ impl Star {
         if (from + legs / 2) % legs == to {
             0.6
         } else {
+            // What is left for all but the one opposite.
             0.4 / (others - 1.0)
         }
     }
@@ -284,6 +292,7 @@ impl Star {
         let legs = self.plan.legs;
         match self.plan.hand {
             Hand::Right => (leg + steps) % legs,
+            // Backwards: whole rounds are added first, so that nothing falls below 0.
             Hand::Left => (leg + legs * steps - steps) % legs,
         }
     }

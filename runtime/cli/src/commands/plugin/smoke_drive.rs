@@ -149,6 +149,7 @@ impl Observer for Watch {
             let seen = world.inspect(driver.agent);
             self.path = seen.map_or(Vec::new(), |seen| seen.path);
         }
+        // From the way as it was seen first.
         let off = polyline::distance(&self.path, place);
         if off.is_finite() {
             self.furthest_off = self.furthest_off.max(off);
@@ -282,6 +283,7 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
         builtin: builtin_modules(),
     });
     let modules = host.registry();
+    // Driven here once more: the same steps as in the parent, and so the same limit as it tells of.
     let longest = MOST_TIMES * built_in()?.drive.seconds;
     let mut found = Found::default();
     for kind in kinds {

@@ -148,6 +148,7 @@ impl Teller<'_> {
         let new = (world.log_count() - self.logged) as usize;
         self.logged = world.log_count();
         let lines = world.log();
+        // The world keeps the last lines only: of the new ones some may be gone.
         let skipped = lines.len().saturating_sub(new);
         for line in lines.skip(skipped) {
             if self.logs || (line.is_fault && !self.quiet) {

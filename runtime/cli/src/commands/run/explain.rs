@@ -19,6 +19,7 @@ impl Explainer {
 
     fn tell(&mut self, world: &World) {
         while let Some(&(agent, time)) = self.asked.last()
+            // Time is a sum of steps: without the margin a question could be answered a step late.
             && time <= world.time() + 1e-9
         {
             self.asked.pop();

@@ -56,6 +56,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         }
     }
     let mut session = Session::new(world);
+    // Looked at each step, and only told in the document.
     let mut junctions = arguments.json.then(JunctionWatch::default);
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
     observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
@@ -94,6 +95,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         trace,
         document,
     )?;
+    // After all else was written: what could not be saved must not cost the results.
     if let Some(error) = report.save_error.take() {
         return Err(error);
     }

@@ -118,6 +118,7 @@ impl Report {
             .not_reproducible_because
             .take()
             .or(later.not_reproducible_because);
+        // Counted since the host was opened: the later ones hold the earlier ones.
         self.script_faults = later.script_faults;
         self.faults = later.faults;
         self.rate();
@@ -126,6 +127,7 @@ impl Report {
     fn rate(&mut self) {
         // A run without a step took no time; JSON knows no infinity.
         let per = |amount: f64, time: f64| if time > 0.0 { amount / time } else { 0.0 };
+        // Less what a restored world brought along, which this run did not compute.
         let updates = self.summary.agent_updates - self.before.0;
         let simulated = self.summary.sim_seconds - self.before.1;
         self.updates_per_cpu_second = per(updates as f64, self.cpu_seconds);

@@ -82,6 +82,7 @@ fn compare_champions(
         let champion = champion(&other, path)?;
         check_comparable(first.0, &other, path)?;
         let scores = champion.held_out.iter().copied();
+        // Course by course: both were judged on the same seeds in the same order, as was checked.
         let pairs: Vec<_> = scores.zip(first.1.held_out.iter().copied()).collect();
         let difference = paired(&pairs, LEVEL);
         let difference = difference.context("one course tells nothing: take more test seeds")?;

@@ -72,6 +72,7 @@ fn line(factor: f64, generations: u32, seeds: usize) -> anyhow::Result<Line> {
     }
     Ok(Line {
         factor,
+        // Steps twice as long make half as many.
         cost: 1.0 / factor,
         fitness: Estimate::of(&means, LEVEL),
     })

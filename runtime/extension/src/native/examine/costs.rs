@@ -45,6 +45,7 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
     if micros > MOST_OVER_BUDGET * budget {
         return Err(format!("{note}: more than {MOST_OVER_BUDGET} times that"));
     }
+    // With one row what a call costs by itself shows, which many rows share.
     let call = best(1, MOST_OF_A_CALL * budget)?;
     if call > MOST_OF_A_CALL * budget {
         return Err(format!(
@@ -69,6 +70,7 @@ fn holds() -> Option<[u64; 3]> {
         line.split_whitespace().nth(1)?.parse::<u64>().ok()
     };
     let files = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
+    // The system tells memory in KiB.
     Some([value("VmRSS:")? * 1024, files, value("Threads:")?])
 }
 

@@ -101,6 +101,7 @@ impl Examiner {
                 route: &mut route,
                 route_length: 0,
             };
+            // Inputs are const in the interface, but a plugin in C can cast that away.
             let told = bytes_of(&inputs).to_vec();
             let began = now();
             let changed = backend.step(&mut batch).map_err(|fault| fault.message)?;

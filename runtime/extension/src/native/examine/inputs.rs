@@ -134,6 +134,9 @@ pub(super) fn grid_roads() -> FlatRoads {
         ..FlatRoads::default()
     };
     // For each block: the outer lane, the inner lane, and the connections after them.
+    // The numbers of the first two blocks; beyond the last one the ring closes:
+    //     1 ====== 3 ---> 5 ====== 7 --->    inner lanes
+    //     0 ====== 2 ---> 4 ====== 6 --->    outer lanes
     for block in 0..BLOCKS {
         for part in 0..4 {
             let is_connection = part >= 2;

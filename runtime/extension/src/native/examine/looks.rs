@@ -63,6 +63,7 @@ pub(super) fn same_twice<K: Examined>(examiner: &Examiner) -> Looked {
 
 pub(super) fn split<K: Examined>(examiner: &Examiner) -> Looked {
     let whole = examiner.history::<K>(ROWS, Order::Sorted)?;
+    // Each row alone, and parts of which the last is shorter than the others: 256 = 36 * 7 + 4.
     for size in [1, 7] {
         let parts = examiner.history::<K>(size, Order::Sorted)?;
         same(&whole, &parts, &format!("if the batch is cut into {size}"))?;
@@ -77,6 +78,8 @@ pub(super) fn shuffled<K: Examined>(examiner: &Examiner) -> Looked {
 }
 
 pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
+    // The host sends neither NaN nor infinities. 5e-324 is the least number above 0; the squares of
+    // 1e-300 and 1e300 are 0 and infinite; 1e6 stands for nothing there.
     const EDGES: [f64; 14] = [
         0.0,
         -0.0,
@@ -95,6 +98,7 @@ pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     ];
     let mut random = Stream::new(0, "edges", 0);
     let mut unusable = 0;
+    // 16 rounds of 256 rows.
     let count = 4096;
     for round in 0..16 {
         let backend = examiner.fresh::<K>()?;

@@ -49,6 +49,7 @@ impl<K: Kind> Native<K> {
         outputs: &mut [K::Output],
     ) {
         let count = inputs.len();
+        // Before the call, into the rows that it answers in: the plugin changes what it wants to.
         if active.generation.info.has(CAP_WANTS_DEFAULTS) {
             K::answer(&self.fallback, step, inputs, outputs);
         }
@@ -94,6 +95,8 @@ impl<K: Kind> Native<K> {
             Err(fault) if fault.is_fatal => health.fault = Some(fault),
             Err(fault) => {
                 health.flaw.clone_from(&fault.message);
+                // Rows that a failed call has left open are its fault. Else `mend` takes them for
+                // rows that were left to us on purpose.
                 health.bad_rows += replaced;
                 drop(health);
                 self.cell.note_fault(&fault.message);
@@ -135,6 +138,7 @@ impl<K: Kind> Native<K> {
             };
             if let Some(flaw) = flaw {
                 replaced += 1;
+                // A row that was not written is an answer too: let the built-in module decide.
                 bad += u64::from(status[row] != ROW_NOT_WRITTEN);
                 if !flaw.is_empty() {
                     self.report_flaw(flaw, step, row, &inputs[row]);
@@ -147,6 +151,7 @@ impl<K: Kind> Native<K> {
                 let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
                 K::answer(&self.fallback, &one, input, output);
             }
+            // Also of rows that were replaced: what a plugin keeps is what its agent did.
             if let Some(previous) = previous.get_mut(index) {
                 *previous = outputs[row];
             }

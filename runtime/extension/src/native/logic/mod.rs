@@ -127,6 +127,7 @@ impl<K: Kind> Native<K> {
             .map(|(index, _)| index as u32)
             .collect();
         if !indices.is_empty() {
+            // All agents that are there, as if they had just come: the instance has no past.
             backend.agents_changed(self.capacity, &indices, &[])?;
         }
         // Its trial begins with its first step. A crash of an isolated one leaves this process alive:
@@ -161,6 +162,7 @@ impl<K: Kind> Native<K> {
         // Judged at the boundary and not row by row: slices of one step run at once, and the verdict
         // must not depend on which of them ends first.
         let too_many = health.bad_rows * 100 > health.rows;
+        // A step without rows says nothing: it neither counts nor ends a row of bad ones.
         health.bad_steps = match (health.rows, too_many) {
             (0, _) => health.bad_steps,
             (_, true) => health.bad_steps + 1,
@@ -188,9 +190,13 @@ impl<K: Kind> Native<K> {
     }
 
     fn live(&mut self, parameters: &mut ParameterSet, moment: &StepBoundary<'_>) -> Option<Swap> {
+        // The order of what follows counts. First the agents: an instance that is started below is
+        // told of those that are there in the coming step.
         self.note_agents(moment);
         let fault = self.verdict();
         let mut swap = fault.and_then(|fault| self.recover(&fault, moment));
+        // After a fault: a build that was withdrawn has changed the wish, and the build before it
+        // takes over at this same boundary.
         if self.cell.version() != self.seen
             && let Some(followed) = self.follow_wish(parameters, moment)
         {
@@ -204,6 +210,7 @@ impl<K: Kind> Native<K> {
                 None => followed,
             });
         }
+        // After both: an instance that was just started has its defaults.
         self.send_parameters(parameters);
         // A fresh instance knows everybody already.
         if swap.is_none()
@@ -222,10 +229,14 @@ impl<K: Kind> Native<K> {
             if active.generation.info.has(CAP_STATE)
                 && moment.time - self.snapshot_at >= SNAPSHOT_TIME
             {
+                // Before the step, in which it may fault: what is kept is the state of a sound
+                // instance.
                 self.snapshot_at = moment.time;
                 let _call = self.cell.enter(&active.generation, active.is_isolated);
                 self.snapshot = active.backend.save();
             }
+            // No batch has been answered yet: the mark is written before the first step, in which
+            // it may end the program.
             if self.trial == TRIAL_BATCHES {
                 let hash = &active.generation.hash;
                 self.cell.quarantine.begin_trial(hash, self.cell.id);
@@ -245,6 +256,7 @@ impl<K: Kind> Native<K> {
 impl<K: Kind> Drop for Native<K> {
     fn drop(&mut self) {
         if let Some(active) = &self.active {
+            // A run that ends in the middle of a trial says nothing against the build.
             self.cell.quarantine.end_trial(&active.generation.hash);
         }
     }

@@ -48,6 +48,8 @@ impl Native<AsPlanner> {
     fn flat(&self, graph: &LaneGraph) -> Arc<FlatRoads> {
         let mut kept = locked(&self.roads);
         match &*kept {
+            // Laid out once for each graph: an edit of the roads makes another one with another
+            // number.
             Some(roads) if roads.version == graph.identity() => roads.clone(),
             _ => {
                 let roads = Arc::new(FlatRoads::new(graph));
@@ -95,6 +97,7 @@ impl Native<AsPlanner> {
         let seconds = began.elapsed().as_secs_f64();
         let (mut replaced, mut bad) = (0, 0);
         for (row, (input, output)) in inputs.iter().zip(outputs.iter_mut()).enumerate() {
+            // A call that has failed may have left any status: none of its routes is looked at.
             let found = (status[row] == ROW_OK && answered.is_ok())
                 .then(|| checked_route(roads, input, output, &route));
             match found {
@@ -116,6 +119,7 @@ impl Native<AsPlanner> {
                         ids: &step.ids[row..=row],
                         ..*step
                     };
+                    // In the order of rows, like the routes above: all are appended to one buffer.
                     self.fallback.step(&step, view, &[*input], routes, one);
                 }
             }

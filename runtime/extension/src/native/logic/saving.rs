@@ -33,6 +33,8 @@ impl<K: Kind> Native<K> {
             return self.fallback.logic.save_state();
         };
         let own = active.backend.save();
+        // Neither given nor declared to be nothing: it may keep what a run from this save would
+        // lack.
         if own.is_none() && !active.generation.info.has(CAP_STATELESS) {
             return LogicState::Unknown;
         }
@@ -67,6 +69,7 @@ impl<K: Kind> Native<K> {
             return Err("it is not in use now".into());
         };
         let state = |(schema, bytes)| State { schema, bytes };
+        // First what can fail: a plugin that refuses its state leaves ours as it is.
         if let Some(own) = kept.own {
             active.backend.load(&state(own))?;
         }

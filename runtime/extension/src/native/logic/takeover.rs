@@ -18,6 +18,7 @@ impl<K: Kind> Native<K> {
         let active = self.active.take()?;
         let agents = self.present.iter().filter(|present| **present).count();
         let time = moment.time;
+        // Simulation time: how fast the machine is must not decide which build drives.
         self.restarts.retain(|at| time - at < RESTART_TIME);
         let (generation, is_isolated) = (active.generation.clone(), active.is_isolated);
         // Before the next one starts: an isolated child is ended, and its memory is free.
@@ -39,6 +40,8 @@ impl<K: Kind> Native<K> {
                     self.cell.note_fault(&note);
                     return Some(self.swap(&generation.hash, note));
                 }
+                // One that does not even start again is out at once, whatever is left of its
+                // restarts.
                 Err(again) => self.cell.note_fault(&again.message),
             }
         }
@@ -128,10 +131,12 @@ impl<K: Kind> Native<K> {
             },
         };
         self.snapshot = state;
+        // The same build, started again in this process, keeps its mark.
         if old_hash != generation.hash || wish.is_isolated {
             self.cell.quarantine.end_trial(&old_hash);
         }
         self.active = Some(new);
+        // Whoever drives from here on begins without the faults of before.
         self.restarts.clear();
         let strange = self.take_parameters(parameters);
         let mut note = format!(
@@ -166,6 +171,7 @@ impl<K: Kind> Native<K> {
             return;
         };
         // Another build may have come between choosing the module and making it.
+        // Lists are interned: the same place in memory means the same parameters.
         if !std::ptr::eq(parameters.infos(), active.backend.parameters()) {
             self.take_parameters(parameters);
         }

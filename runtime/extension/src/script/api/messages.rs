@@ -167,6 +167,7 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
         topic: short(topic),
         ..Letter::default()
     };
+    // A map is asked for first: `number` would call it a mistake.
     let Some(map) = value.read_lock::<Map>() else {
         letter.value = number(&value)?;
         return Ok(letter);
@@ -178,6 +179,8 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
         ));
     }
     for (key, value) in map.iter() {
+        // Texts stay texts, all else must be a number: letters hold nothing else, so that no object
+        // of a script gets out of it.
         let datum = match value.clone().into_string() {
             Ok(text) => Datum::Text(short(&text)),
             Err(_) => Datum::Number(number(value)?),
@@ -189,6 +192,8 @@ pub(super) fn letter(topic: &str, value: Dynamic) -> Outcome<Letter> {
 
 fn send(agent: &Agent, to: &Dynamic, letter: Letter) -> Outcome<()> {
     agent.ask(Effect::Send {
+        // A negative number becomes an id that nobody has: the world then treats it as one who has
+        // left.
         to: id_of(to)? as u64,
         letter,
     });
@@ -197,6 +202,7 @@ fn send(agent: &Agent, to: &Dynamic, letter: Letter) -> Outcome<()> {
 
 pub(super) fn broadcast(agent: &Agent, radius: f64, letter: Letter) {
     agent.ask(Effect::Broadcast {
+        // Whoever is farther away is not looked for: the work of a broadcast grows with the area.
         radius: radius.clamp(0.0, 2000.0),
         letter,
     });

@@ -15,6 +15,8 @@ pub(super) fn finding(api: &mut Registrar<'_>) {
         "agent.nearby(radius: float) -> array",
         "Others within a distance, m, the nearest first, 64 at most.",
         |a: &mut Agent, radius: Dynamic| -> Outcome<Array> {
+            // The work counts all who are near and the area that was searched, not only the 64 that
+            // are given.
             let (others, work) = a.nearby(number(&radius)?);
             charge(work)?;
             Ok(others.into_iter().map(Dynamic::from).collect())

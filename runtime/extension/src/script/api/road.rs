@@ -81,6 +81,7 @@ pub(super) fn ahead(api: &mut Registrar<'_>) {
 fn goal_of(agent: &Agent) -> DVec2 {
     let content = agent.content();
     let facts = content.facts;
+    // Without a destination it is where it stands: distances to it are then 0.
     let goal = facts.and_then(|facts| facts.goal);
     goal.unwrap_or_else(|| facts.map_or(DVec2::ZERO, |facts| facts.position))
 }

@@ -16,6 +16,7 @@ pub(super) fn of_agent(api: &mut Registrar<'_>) {
     properties! { api, agent: Agent;
         "signal_node" -> "int", "Node of the signals at the end of its lane; -1 where there are none."
             => ahead_of(agent).map_or(-1, |(node, _)| i64::from(node));
+        // Stages are bits: the lowest one set is the first stage.
         "signal_stage" -> "int", "First stage of those signals in which its way has green; -1 where there are none."
             => ahead_of(agent).map_or(-1, |(_, stages)| i64::from(stages.trailing_zeros()));
     }
@@ -35,6 +36,7 @@ pub(super) fn of_agent(api: &mut Registrar<'_>) {
 
 fn ahead_of(agent: &Agent) -> Option<(u32, u32)> {
     let facts = agent.content().facts;
+    // No bit set means no signals ahead; the node beside it says nothing then.
     let ahead = facts.map(|facts| facts.signal_ahead);
     ahead.filter(|(_, stages)| *stages != 0)
 }

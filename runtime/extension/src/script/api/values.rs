@@ -12,6 +12,7 @@ pub(super) fn fail<T>(message: String) -> Outcome<T> {
 
 /// A number, whole or not.
 pub(super) fn number(value: &Dynamic) -> Outcome<f64> {
+    // NaN and infinities are stopped here, at the border: no wish and no effect holds them.
     if let Ok(number) = value.as_float() {
         return if number.is_finite() {
             Ok(number)

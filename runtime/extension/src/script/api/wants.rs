@@ -57,6 +57,8 @@ pub(super) fn standing(api: &mut Registrar<'_>) {
             let mut content = a.content();
             content.wants.is_stopped = false;
             content.wants.waits_until = f64::NEG_INFINITY;
+            // Also what it has asked for with `use_lane`; its wishes for a speed, a signal and a
+            // side stay.
             content.wants.use_lane = None;
             content.wants.braking = 0.0;
         }
@@ -97,6 +99,8 @@ pub(super) fn signals(api: &mut Registrar<'_>) {
                 let names = Indicator::ALL.map(Indicator::name).join(", ");
                 return fail(format!("\"{name}\" is no way to signal; there are {names}"));
             };
+            // Twice: as a wish, which the script reads back and which is saved with it, and as an
+            // effect, which sets the lamps.
             a.content().wants.indicator = indicator;
             a.ask(Effect::Indicate(indicator));
             Ok(())
@@ -108,6 +112,8 @@ pub(super) fn signals(api: &mut Registrar<'_>) {
         "agent.ignore_law(ignores: bool)",
         "Whether it drives into junctions without having been let in: on red, past stop signs, before others. The summary counts each such breach; others keep off it.",
         |a: &mut Agent, ignores: bool| {
+            // As the indicator: the wish is what the script remembers, the effect is what the world
+            // does.
             a.content().wants.ignores_law = ignores;
             a.ask(Effect::IgnoreLaw(ignores));
         }
@@ -133,6 +139,8 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
         "Changes to a lane of its road, by id and in its direction, whenever there is room, and keeps to it until resume() or until the route needs another one.",
         |a: &mut Agent, lane: i64| -> Outcome<()> {
             match i8::try_from(lane) {
+                // 0 is the reference line. The least number has no opposite: an `abs` of it would
+                // overflow.
                 Ok(lane) if lane != 0 && lane != i8::MIN => {
                     a.content().wants.use_lane = Some(lane);
                     Ok(())
@@ -155,6 +163,8 @@ pub(super) fn waiting(api: &mut Registrar<'_>) {
         |a: &mut Agent, seconds: Dynamic| -> Outcome<()> {
             let seconds = number(&seconds)?;
             let mut content = a.content();
+            // A moment, not a rest of time: nothing has to be counted down, and a saved run goes on
+            // waiting.
             content.wants.waits_until = content.time + seconds.max(0.0);
             Ok(())
         }
@@ -177,6 +187,7 @@ pub(super) fn lane_changes(api: &mut Registrar<'_>) {
         "Changes to the \"left\" or \"right\" lane whenever there is room and the route allows it; \"any\" ends that.",
         |a: &mut Agent, side: &str| -> Outcome<()> {
             a.content().wants.lane = match side {
+                // Positive to the left, as all sides and angles are.
                 "left" => 1.0,
                 "right" => -1.0,
                 "any" => 0.0,

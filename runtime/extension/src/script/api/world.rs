@@ -73,6 +73,8 @@ pub(super) fn places(api: &mut Registrar<'_>) {
         |a: &mut Agent, name: &str| -> Outcome<Array> {
             let place = a.place_named(name).or_else(fail)?;
             let at = [place.position.x, place.position.y];
+            // Two or three numbers: with a heading it is what `park` takes, without one it refuses
+            // the place.
             let numbers = at.into_iter().chain(place.heading);
             Ok(numbers.map(Dynamic::from).collect())
         }

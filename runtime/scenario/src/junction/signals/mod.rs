@@ -124,6 +124,7 @@ impl Programme {
 
     /// The stage at a moment, and the time since it began, s, where times are fixed. O(stages).
     pub fn stage_at(&self, time: f64) -> (usize, f64) {
+        // Before the offset as well: cycles run back from it without end.
         let mut within = (time - self.offset).rem_euclid(self.cycle());
         for stage in 0..self.stages.len() {
             let duration = self.duration(stage);
@@ -190,6 +191,7 @@ impl Signals {
         }
         match ending {
             None => Light::Green,
+            // Who goes on in the next stage sees nothing of the change.
             Some(next) if self.greens[next][path] => Light::Green,
             Some(_) if is_amber => Light::Amber,
             Some(_) => Light::Red,

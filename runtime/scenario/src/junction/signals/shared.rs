@@ -65,6 +65,8 @@ pub fn signal_plans<'a>(
         }
     }
     for group in &groups {
+        // Last, when programmes are shared: all members get the times that the widest crossing
+        // needs.
         let_walk(&mut signals, layout, group);
     }
     SignalPlans { signals, groups }
@@ -125,6 +127,8 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
             }
         }
         if !group.is_empty() {
+            // In the order of junctions, not in that of the search: `is_between` looks members up
+            // by halves.
             group.sort_unstable();
             groups.push(group);
         }
@@ -177,6 +181,7 @@ fn let_through(
         for &path in &inside {
             let mut others = (0..green.len()).filter(|&other| green[other]);
             if others.all(|other| !conflicts.are_in_conflict(path as u32, other as u32)) {
+                // One after the other: those that got green here count as others for the next.
                 green[path] = true;
             }
         }
@@ -218,6 +223,7 @@ fn laid_beside(shorter: &[f64], longer: &[f64]) -> Vec<usize> {
         for j in 0..n.min(i + 1) {
             let before = match (i, j) {
                 (0, _) => 0.0,
+                // Before the first stage of the shorter list there is none that could have gone on.
                 (_, 0) => costs[i - 1][0],
                 _ => costs[i - 1][j].min(costs[i - 1][j - 1]),
             };
@@ -225,6 +231,7 @@ fn laid_beside(shorter: &[f64], longer: &[f64]) -> Vec<usize> {
         }
     }
     let mut beside = vec![0; m];
+    // Backwards from the last beside the last, along the cheaper of both ways.
     let mut j = n - 1;
     for i in (0..m).rev() {
         beside[i] = j;
@@ -261,6 +268,7 @@ fn shared_programme(members: &[Signals], beside: &[Vec<usize>]) -> Programme {
     let lost: f64 = (0..n)
         .map(|i| intergreens[i * n + (i + 1) % n].duration())
         .sum();
+    // All greens by one factor: with the longer changes between them they fill the longest cycle.
     let factor = (cycle - lost) / wanted.iter().sum::<f64>();
     let times = wanted.iter().map(|wanted| {
         let green = (wanted * factor).max(MIN_GREEN);

@@ -123,6 +123,7 @@ impl Plan<'_> {
                 let mut green = vec![false; paths];
                 let own = chosen.iter().flat_map(|&group| &groups[group].paths);
                 own.for_each(|&path| green[path] = true);
+                // The direction of the group that the stage was made for.
                 (self.slant(&groups[chosen[0]]), green)
             })
             .collect();
@@ -171,6 +172,7 @@ impl Plan<'_> {
         intergreens: &[Intergreen],
     ) -> Vec<f64> {
         let n = greens.len();
+        // Between each stage and the next one, the first again after the last.
         let lost: f64 = (0..n)
             .map(|i| intergreens[i * n + (i + 1) % n].duration())
             .sum();
@@ -229,6 +231,8 @@ impl Plan<'_> {
     /// By how much the arm of a group differs from east and west, rad.
     fn slant(&self, group: &Group) -> f64 {
         let along = unit(self.arms.bearing(group.arm));
+        // From 0, east or west, to a quarter turn, north or south: both ways of a street have the
+        // same.
         atan2(along.y.abs(), along.x.abs())
     }
 
@@ -243,6 +247,7 @@ impl Plan<'_> {
         };
         let mut has_green = vec![false; groups.len()];
         let mut stages = Vec::new();
+        // Each round gives green to one more at least, so this ends.
         while let Some(first) = has_green.iter().position(|green| !green) {
             let mut chosen = vec![first];
             let is_alike = |group: usize| groups[group].is_far_turn == groups[first].is_far_turn;
@@ -329,6 +334,8 @@ impl Plan<'_> {
         let needed = pairs.filter_map(|(a, b)| {
             let (left, met) = self.conflicts.between(a as u32, b as u32)?;
             let speed = (LEAVING_SHARE * self.speeds[a]).max(LEAVING_SPEED);
+            // Its rear has left the place when its front is a length beyond. The other one starts
+            // with green and needs its own time to get there, which is taken off.
             let leaving = (left.to + LEAVING_LENGTH) / speed;
             Some(leaving - met.from / self.speeds[b].max(LEAVING_SPEED))
         });

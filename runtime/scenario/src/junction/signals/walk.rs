@@ -47,6 +47,8 @@ pub(in crate::junction) fn lengthen(
         for (number, times) in programme.stages.iter_mut().enumerate() {
             if stages & (1 << number) != 0 {
                 times.green = times.green.max(needed);
+                // The shortest too: those who stepped on at the start walk as long, whoever ends
+                // the stage.
                 times.min = times.min.max(needed);
                 times.max = times.max.max(needed);
             }

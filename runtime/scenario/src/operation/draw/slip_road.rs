@@ -135,6 +135,7 @@ fn slip_beside(
         RoadEnd::End => line.pose(line.length() - distance),
     };
     let s = projector.closest(at(0.0).position).s;
+    // From which side it comes is seen 60 m away: its tip may have hooked across the host.
     let far = projector
         .closest(at(BENDING.0.min(line.length())).position)
         .t;
@@ -163,6 +164,7 @@ fn slip_beside(
         .find(is_clear)?;
     // The lane beyond the node lies within one section of the host.
     let index = road.section_index(s);
+    // Who joins at the node needs the lane behind it; who leaves there, before it.
     let room = match end {
         RoadEnd::End => road.section_end(index) - s,
         RoadEnd::Start => s - road.lane_sections[index].s,
@@ -210,6 +212,7 @@ fn draw(
     if let (Some(slip), Some(Edit::Road(_, Some(road)))) = (&end, own.last_mut()) {
         shift_end(road, slip);
     }
+    // What comes after its own pieces are those of the roads that were cut, the hosts among them.
     let own = first + own.len();
     let Edit::Batch(mut edits) = drawing.finish()? else {
         return Ok(Edit::Batch(Vec::new()));
@@ -254,6 +257,7 @@ fn shift_end(road: &mut Road, slip: &Slip) {
         a: offset,
         ..step(slip.shift, length)
     });
+    // The new polynomial starts where the old one did, and stands for it.
     if from == 0.0 {
         road.lane_offset.remove(0);
     }
@@ -301,6 +305,7 @@ fn open_lane(
         RoadEnd::Start => (0.0, length),
         RoadEnd::End => (road.length() - length, road.length()),
     };
+    // By the middle: at either end the next section may begin.
     let place = road.section_index(0.5 * (from + to));
     let plain = road.lane_sections[place].clone();
     let mut wider = plain.lanes.clone();
@@ -339,6 +344,7 @@ fn auxiliary_lane(
         ids.fold(0, i8::min) - 1
     };
     let mut lane = Lane::new(id, LaneType::Driving, width);
+    // On the far side of the line lanes run against it unless they are reversed.
     if !lane.is_forward(side) {
         lane.direction = LaneDirection::Reversed;
     }
