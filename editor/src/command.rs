@@ -2,7 +2,6 @@
 
 use crate::tools::ToolKind;
 use egui::{Key, KeyboardShortcut, Modifiers};
-use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 
@@ -180,21 +179,26 @@ impl Serialize for Command {
     }
 }
 
-impl<'de> Deserialize<'de> for Command {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let name = String::deserialize(deserializer)?;
-        let mut all = Self::ALL.iter().copied();
-        all.find(|command| command.file_name() == name)
-            .ok_or_else(|| D::Error::custom(format!("there is no command {name}")))
-    }
-}
-
 /// Which key does what.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
 pub struct KeyMap {
     /// Keys that differ from the standard ones, such as `Ctrl+Shift+S`; empty for none.
     changed: BTreeMap<Command, String>,
+}
+
+impl<'de> Deserialize<'de> for KeyMap {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Commands of another version are left out, and the others keep their keys.
+        let named = BTreeMap::<String, String>::deserialize(deserializer)?;
+        let known = Command::ALL.iter().filter_map(|&command| {
+            let key = named.get(&command.file_name())?;
+            Some((command, key.clone()))
+        });
+        Ok(Self {
+            changed: known.collect(),
+        })
+    }
 }
 
 impl KeyMap {
@@ -356,6 +360,8 @@ mod tests {
         let text = serde_json::to_string(&map).unwrap();
         assert_eq!(text, r#"{"save_as":"Ctrl+F6","tool_road":"Ctrl+F5"}"#);
         assert_eq!(serde_json::from_str::<KeyMap>(&text).unwrap(), map);
-        assert!(serde_json::from_str::<KeyMap>(r#"{"tool_spoon":"X"}"#).is_err());
+        // What another version could do is left out.
+        let foreign: KeyMap = serde_json::from_str(r#"{"tool_spoon":"X"}"#).unwrap();
+        assert_eq!(foreign, KeyMap::default());
     }
 }

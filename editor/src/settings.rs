@@ -3,6 +3,7 @@
 use crate::command::KeyMap;
 use crate::tools::ToolOptions;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -101,11 +102,11 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Reads the settings; what cannot be read is the standard.
+    /// Reads the settings; each one that cannot be read is the standard.
     pub fn load(folder: &Path) -> Self {
         // A file that is missing or damaged must not keep the program from starting.
         let text = std::fs::read_to_string(file(folder)).unwrap_or_default();
-        let mut settings: Self = serde_json::from_str(&text).unwrap_or_default();
+        let mut settings = Self::read(&text);
         // Written by hand, or by another version: an interface that cannot be read cannot be
         // mended.
         settings.zoom = settings.zoom.clamp(0.5, 3.0);
@@ -114,6 +115,22 @@ impl Settings {
             settings.tools.presets = crate::tools::standard_presets();
         }
         settings
+    }
+
+    /// One by one: a value that this version does not know, such as the name of a tool of a later one,
+    /// would else take all others with it.
+    fn read(text: &str) -> Self {
+        let Ok(Value::Object(values)) = serde_json::from_str(text) else {
+            return Self::default();
+        };
+        let mut kept = Map::new();
+        for (name, value) in values {
+            kept.insert(name.clone(), value);
+            if Self::deserialize(&Value::Object(kept.clone())).is_err() {
+                kept.remove(&name);
+            }
+        }
+        Self::deserialize(&Value::Object(kept)).unwrap_or_default()
     }
 
     /// Writes the settings.
@@ -143,6 +160,7 @@ fn file(folder: &Path) -> PathBuf {
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
+    use crate::command::Command;
 
     #[test]
     fn settings_come_back_and_damage_is_forgiven() {
@@ -159,5 +177,22 @@ mod tests {
         assert_eq!(settings.recent.len(), 2);
         std::fs::write(folder.path().join("settings.json"), "{ broken").unwrap();
         assert_eq!(Settings::load(folder.path()), Settings::default());
+    }
+
+    #[test]
+    fn what_another_version_wrote_takes_nothing_else_with_it() {
+        let text = r#"{
+            "dark": true, "heat": "sound", "warp": 9, "recent": ["/a"],
+            "keys": {"save": "Ctrl+T", "fly": "F9"}
+        }"#;
+        let settings = Settings::read(text);
+        assert!(settings.dark);
+        assert_eq!(settings.heat, Heat::None);
+        assert_eq!(settings.recent, [PathBuf::from("/a")]);
+        assert_eq!(settings.keys.text(Command::Save), "Ctrl+T");
+        assert_eq!(settings.keys.text(Command::Open), "Ctrl+O");
+        for none in ["", "[]", "7", "{", r#"{"dark": 1}"#] {
+            assert_eq!(Settings::read(none), Settings::default(), "{none}");
+        }
     }
 }
