@@ -157,6 +157,15 @@ impl Autosave {
         }
     }
 
+    /// Writes what has been edited now, and waits until it is written.
+    pub fn keep_now(&mut self, document: &crate::document::Document) {
+        // What is being written may be older than the newest edit, and holds up the next writing.
+        self.finish();
+        // At the end of time every edit is due.
+        self.tick(document, f64::INFINITY);
+        self.finish();
+    }
+
     /// Forgets what was written: it is saved, or not wanted.
     pub fn clear(&mut self) {
         // A thread that is writing would put the file back after it was removed.
@@ -284,6 +293,31 @@ mod tests {
             std::fs::read_dir(lock.parent().unwrap()).unwrap().count(),
             0
         );
+    }
+
+    #[test]
+    fn what_is_kept_at_once_is_the_newest_edit() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut document = edited();
+        let mut session = Autosave::start(folder.path()).unwrap();
+        session.tick(&document, 0.0);
+        session.tick(&document, PERIOD + 0.1);
+        // While that is written.
+        let node = |x: f64| Node::at(roadwright_geometry::DVec2::new(x, 0.0));
+        let add = |id: u32, document: &mut Document| {
+            let edit = Edit::Node(NodeId(id), Some(node(f64::from(id))));
+            document.apply("Add node", edit).unwrap();
+        };
+        add(2, &mut document);
+        session.keep_now(&document);
+        let kept = |session: &Autosave| file::load(&session.scenario_file()).unwrap();
+        assert_eq!(&kept(&session), &**document.scenario());
+        // And it goes on as before.
+        add(3, &mut document);
+        session.tick(&document, 100.0);
+        session.tick(&document, 100.1 + PERIOD);
+        session.finish();
+        assert_eq!(&kept(&session), &**document.scenario());
     }
 
     #[test]

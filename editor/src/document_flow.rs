@@ -68,9 +68,7 @@ impl DocumentFlow {
     /// Keeps the edits of a document now, and waits until they are written.
     pub(crate) fn keep_now(&mut self, document: &Document) {
         if let Some(autosave) = &mut self.autosave {
-            // At the end of time every edit is due.
-            autosave.tick(document, f64::INFINITY);
-            autosave.finish();
+            autosave.keep_now(document);
         }
     }
 
@@ -112,6 +110,7 @@ impl Editor {
         // A run keeps its modules when its scenario is saved elsewhere; another document does not.
         let path = self.model.document.path();
         self.extensions.follow(path, &self.model.settings);
+        self.look_for_background();
     }
 
     /// Puts a document into the window. Returns the one that was there.
@@ -465,7 +464,6 @@ impl Editor {
             Outcome::Opened(path, Ok(scenario)) => {
                 self.take_document(Document::from_file(scenario, &path));
                 self.model.settings.remember(&path);
-                self.look_for_background();
             }
             Outcome::Imported(path, Ok((scenario, text))) => {
                 // A document without a file of its own: the extract is not where it is saved.
