@@ -101,13 +101,12 @@ impl Board<'_> {
     /// Draws what scripts show, if there is room for it.
     pub(crate) fn script_marks(&self, marks: &[roadwright_simulation::Mark]) {
         let color = self.theme.tone(Tone::Accent);
-        for mark in marks.iter().take(MOST_SCRIPT_MARKS) {
-            let at = self.at(mark.at);
-            if self.rect.contains(at) {
-                self.painter.circle_filled(at, 2.5, color);
-                let beside = at + vec2(6.0, -8.0);
-                self.plate(beside, Align2::LEFT_BOTTOM, &mark.text, color);
-            }
+        let places = marks.iter().map(|mark| (self.at(mark.at), mark));
+        let seen = places.filter(|(at, _)| self.rect.contains(*at));
+        for (at, mark) in seen.take(MOST_SCRIPT_MARKS) {
+            self.painter.circle_filled(at, 2.5, color);
+            let beside = at + vec2(6.0, -8.0);
+            self.plate(beside, Align2::LEFT_BOTTOM, &mark.text, color);
         }
     }
 

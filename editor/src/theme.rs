@@ -185,7 +185,7 @@ pub(crate) fn apply(context: &egui::Context, dark: bool) {
 }
 
 /// Nothing is written smaller than this, points.
-pub const SMALLEST: f32 = 11.0;
+pub(crate) const SMALLEST: f32 = 11.0;
 
 fn set_style(style: &mut Style) {
     let small = FontId::proportional(SMALLEST);

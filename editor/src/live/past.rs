@@ -115,6 +115,12 @@ impl Past {
         {
             self.bytes -= bytes;
             self.checkpoints.pop_front();
+            // What it shared with the one after it is that one's now.
+            if let Some((first, bytes)) = self.checkpoints.front_mut() {
+                let own = first.bytes(None);
+                self.bytes = self.bytes - *bytes + own;
+                *bytes = own;
+            }
         }
         let oldest = self.oldest();
         while self.events.front().is_some_and(|(step, _)| *step < oldest) {
