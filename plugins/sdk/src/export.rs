@@ -376,8 +376,11 @@ unsafe extern "C" fn param_set<E: Export>(
                 return E_ARGUMENT;
             }
             let plugin = &mut instance.plugin;
-            parameters::set(index, value, |list| plugin.parameters(list));
-            instance.values[index] = value;
+            // Read back is what the plugin has now: values beyond the range are cut.
+            match parameters::set(index, value, |list| plugin.parameters(list)) {
+                Some(kept) => instance.values[index] = kept,
+                None => return E_ARGUMENT,
+            }
             OK
         })
     }

@@ -160,15 +160,19 @@ pub(crate) fn describe(list: impl FnOnce(&mut Parameters<'_>)) -> Vec<RwParamInf
     }
 }
 
-/// Sets the parameter at an index. Returns whether there is one.
-pub(crate) fn set(index: usize, value: f64, list: impl FnOnce(&mut Parameters<'_>)) -> bool {
+/// Sets the parameter at an index. Returns what it is then, within its range and rounded where it is a
+/// whole number; `None` if there is no such parameter.
+pub(crate) fn set(
+    index: usize,
+    value: f64,
+    mut list: impl FnMut(&mut Parameters<'_>),
+) -> Option<f64> {
     let mut task = Task::Set { index, value };
-    let mut parameters = Parameters {
+    list(&mut Parameters {
         task: &mut task,
         count: 0,
-    };
-    list(&mut parameters);
-    index < parameters.count
+    });
+    describe(list).get(index).map(|info| info.default)
 }
 
 #[cfg(test)]
@@ -207,8 +211,8 @@ mod tests {
         assert_eq!(text_of(&infos[0].unit), "1/s");
         assert_eq!(text_of(&infos[1].doc), "How many.");
         assert_eq!(text_of(&infos[3].choices), "max|sum");
-        for (index, value) in [(0, 7.0), (1, 3.4), (2, 1.0), (3, 1.0)] {
-            assert!(set(index, value, |list| fields.list(list)));
+        for (index, value, kept) in [(0, 7.0, 2.0), (1, 3.4, 3.0), (2, 1.0, 1.0), (3, 1.0, 1.0)] {
+            assert_eq!(set(index, value, |list| fields.list(list)), Some(kept));
         }
         // Values are held in their range and rounded.
         let Fields {
@@ -218,6 +222,6 @@ mod tests {
             rule,
         } = fields;
         assert_eq!((gain, count, on, rule), (2.0, 3, true, 1));
-        assert!(!set(4, 0.0, |list| Fields::default().list(list)));
+        assert_eq!(set(4, 0.0, |list| Fields::default().list(list)), None);
     }
 }

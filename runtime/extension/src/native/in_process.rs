@@ -256,7 +256,8 @@ impl Backend for InProcess {
         });
         // Whatever a call has written that was given up, no row of it is used.
         let (status, changed) = answer.inspect_err(|_| batch.status.fill(ROW_NOT_WRITTEN))?;
-        batch.route_length = raw.route_length.min(raw.route_capacity);
+        // Not by the capacity in `raw`, which the plugin can write to as well.
+        batch.route_length = raw.route_length.min(batch.route.len() as u32);
         self.result(status, "step")?;
         Ok(changed)
     }
