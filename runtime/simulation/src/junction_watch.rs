@@ -166,7 +166,36 @@ impl Observer for JunctionWatch {
         if world.time() < self.due - 1e-9 {
             return;
         }
-        self.due = world.time() + SAMPLE_TIME;
+        self.due = due_after(self.due, world.time());
         self.look(world, SAMPLE_TIME.max(world.dt()));
+    }
+}
+
+/// When the next sample is due after one that was due, and came at a time, s.
+fn due_after(due: f64, time: f64) -> f64 {
+    // From when it was due and not from when it came: else samples would lie farther apart where a second
+    // is no whole number of steps. With steps of more than a second each of them is one.
+    (due + SAMPLE_TIME).max(time)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_keep_their_rate_at_any_step() {
+        for (dt, expected) in [(0.1, 300), (0.3, 300), (0.7, 300), (2.0, 150)] {
+            let (mut due, mut samples, mut step) = (0.0, 0, 0u32);
+            while f64::from(step) * dt < 300.0 {
+                step += 1;
+                let time = f64::from(step) * dt;
+                if time >= due - 1e-9 {
+                    due = due_after(due, time);
+                    samples += 1;
+                }
+            }
+            let difference: i32 = samples - expected;
+            assert!(difference.abs() <= 1, "{dt}: {samples}");
+        }
     }
 }

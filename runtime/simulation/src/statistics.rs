@@ -2,6 +2,7 @@
 
 use crate::agents::Status;
 use crate::session::Observer;
+use crate::traffic::{Collision, Party};
 use crate::world::World;
 use glam::DVec2;
 use std::collections::BTreeMap;
@@ -183,9 +184,20 @@ impl Statistics {
     fn take_contacts(&mut self, world: &World) {
         let all = world.collisions();
         for collision in all.get(self.counted_contacts..).unwrap_or_default() {
-            *self.contacts.entry(collision.agent).or_default() += 1;
+            self.count(collision);
         }
         self.counted_contacts = all.len();
+    }
+
+    /// A contact of two vehicles is written down once, under the smaller id, and is one of each.
+    fn count(&mut self, collision: &Collision) {
+        let other = match collision.with {
+            Party::Agent(other) => Some(other),
+            _ => None,
+        };
+        for agent in std::iter::once(collision.agent).chain(other) {
+            *self.contacts.entry(agent).or_default() += 1;
+        }
     }
 
     fn take_trips(&mut self, world: &World) {
@@ -294,6 +306,22 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_contact_is_one_of_both_vehicles() {
+        let mut statistics = Statistics::default();
+        for with in [Party::Agent(7), Party::Obstacle(7)] {
+            statistics.count(&Collision {
+                agent: 3,
+                with,
+                time: 0.0,
+                depth: 0.1,
+                x: 0.0,
+                y: 0.0,
+            });
+        }
+        assert_eq!(statistics.contacts, [(3, 2), (7, 1)].into());
+    }
 
     #[test]
     fn names_of_stacks_cannot_break_a_table() {

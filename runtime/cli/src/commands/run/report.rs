@@ -149,12 +149,6 @@ pub(in crate::commands) fn table(report: &Report) -> String {
     text += &collision_lines(summary);
     text += &module_lines(summary);
     text += &fault_lines(report);
-    if summary.collisions.len() > MOST_COLLISIONS {
-        text += &format!(
-            "  and {} more (--json lists all)\n",
-            summary.collisions.len() - MOST_COLLISIONS
-        );
-    }
     text
 }
 
@@ -297,7 +291,12 @@ fn collision_lines(summary: &Summary) -> String {
             collision.depth
         )
     });
-    lines.collect()
+    let mut text: String = lines.collect();
+    let more = summary.collisions.len().saturating_sub(MOST_COLLISIONS);
+    if more > 0 {
+        text += &format!("  and {more} more (--json lists all)\n");
+    }
+    text
 }
 
 /// Which modules have run, and which builds have replaced others meanwhile.
