@@ -42,6 +42,8 @@ pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
     terrain: Option<Arc<HeightField>>,
+    /// Whether its slopes act on planar levels.
+    slopes: bool,
     /// None where all ground has all the grip.
     grip: Option<Arc<GripMap>>,
     finder: Arc<OnceLock<LaneFinder>>,
@@ -62,6 +64,7 @@ impl Ground {
             roads,
             obstacles,
             terrain: scenario.shared_terrain(),
+            slopes: scenario.settings().slopes,
             finder: Arc::default(),
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
@@ -77,8 +80,9 @@ impl Ground {
         let has_same_obstacles =
             old.obstacles() == new.obstacles() && old.forests() == new.forests();
         let places = named_places(new);
-        let has_same_terrain = old.terrain() == new.terrain();
-        let has_same_grip = old.settings().grip == new.settings().grip;
+        let (before, after) = (old.settings(), new.settings());
+        let has_same_terrain = old.terrain() == new.terrain() && before.slopes == after.slopes;
+        let has_same_grip = before.grip == after.grip;
         let has_same_land = has_same_terrain && has_same_grip;
         if has_same_lanes && has_same_obstacles && has_same_land && *self.places == places {
             return self.clone();
@@ -104,6 +108,7 @@ impl Ground {
             grip,
             obstacles,
             terrain: new.shared_terrain(),
+            slopes: new.settings().slopes,
             places: Arc::new(places),
             roads,
             finder,
@@ -123,6 +128,13 @@ impl Ground {
     #[inline]
     pub(crate) fn terrain(&self) -> Option<&HeightField> {
         self.terrain.as_deref()
+    }
+
+    /// The heights whose slopes act on all levels; none where the land is level or its slopes are only
+    /// seen.
+    #[inline]
+    pub(crate) fn slopes(&self) -> Option<&HeightField> {
+        self.terrain().filter(|_| self.slopes)
     }
 
     /// Share of the friction that tyres have on dry asphalt, at a place: that of the uppermost road
@@ -368,6 +380,9 @@ impl Ground {
             self.obstacles.hash(&mut hasher);
             if let Some(terrain) = &self.terrain {
                 hash_terrain(terrain, &mut hasher);
+                if !self.slopes {
+                    hasher.write_u8(0);
+                }
             }
             if let Some(map) = &self.grip {
                 hash_grip(map.grip(), &mut hasher);
@@ -396,6 +411,7 @@ fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
         arterial,
         ramp,
         motorway,
+        hidden,
     } = *grip;
     let roads = [
         path,
@@ -408,6 +424,9 @@ fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     ];
     for share in roads.into_iter().chain([open_ground]) {
         hasher.write_u64(share.to_bits());
+    }
+    if hidden {
+        hasher.write_u8(0);
     }
 }
 
