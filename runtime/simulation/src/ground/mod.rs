@@ -20,6 +20,7 @@ pub use signal_heads::SignalHead;
 
 use crate::agents::LanePosition;
 use crate::options::SimulationError;
+use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use lane_finder::LaneFinder;
 use named_places::named_places;
@@ -33,6 +34,9 @@ use roadwright_vehicle::rigid::ALL_LAYERS;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
+
+/// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
+pub(crate) const COUNTED_ON: f64 = 0.6;
 
 /// Roads and obstacles of a scenario, ready to be driven on.
 ///
@@ -156,14 +160,47 @@ impl Ground {
         self.grip.is_some()
     }
 
+    /// Whether drivers know of ground that has another grip than 1.
+    #[inline]
+    pub(crate) fn is_grip_known(&self) -> bool {
+        self.grip.as_ref().is_some_and(|map| !map.grip().hidden)
+    }
+
+    /// The lowest grip of any ground.
+    pub(crate) fn lowest_grip(&self) -> f64 {
+        self.grip.as_ref().map_or(1.0, |map| map.grip().lowest())
+    }
+
+    /// The braking that others may expect of a vehicle on a lane, m/s^2: so much, or what its driver
+    /// counts on where the ground is known to be slippery.
+    #[inline]
+    pub(crate) fn expected_braking(
+        &self,
+        dry: f64,
+        position: &LanePosition,
+        vehicle_type: &VehicleType,
+    ) -> f64 {
+        if !self.is_grip_known() || !position.is_on_lane() {
+            return dry;
+        }
+        let place = self.line(position.lanelet).position(position.s);
+        let grip = self.grip_on(place, self.layers(position));
+        dry.min(COUNTED_ON * grip * vehicle_type.hardest())
+    }
+
+    /// The layer of roads of a lanelet, as a bit.
+    #[inline]
+    pub(crate) fn layers_of(&self, id: LaneletId) -> u32 {
+        1 << self.lanelet(id).layer.rem_euclid(32)
+    }
+
     /// The layers of roads on which a body is, one bit each: a bridge and the road below it do not
     /// meet.
     pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
         if !position.is_on_lane() {
             return ALL_LAYERS;
         }
-        let layer = self.lanelet(position.lanelet).layer;
-        1 << layer.rem_euclid(32)
+        self.layers_of(position.lanelet)
     }
 
     /// Whether all roads can be driven on, or some had to be left out.

@@ -54,7 +54,7 @@ pub(crate) fn control(
             |(indices, ids), inputs, outputs| {
                 let rows = indices.iter().zip(inputs.iter_mut());
                 let samples = rows.map(|(&agent, input)| Sample {
-                    stand: Stand::of(input),
+                    stand: seen.stand(agent, input),
                     ..seen.sample(agent, input)
                 });
                 let samples: Vec<Sample> = samples.collect();
@@ -115,22 +115,17 @@ struct Stand {
     speed: f64,
     /// How far it may drive, m.
     way: f64,
+    /// It is held back if it would have to brake harder than this, m/s^2.
+    firm: f64,
 }
 
 impl Stand {
-    fn of(input: &ControllerInput) -> Self {
-        Self {
-            speed: input.speed,
-            way: input.stop_distance - HELD_BEFORE,
-        }
-    }
-
     /// The acceleration that it gets instead of a wanted one, m/s^2, if after a period with that one it
     /// could not stop in time any more without braking hard.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
         let speed = self.speed + wanted * period;
         let way = self.way - 0.5 * (self.speed + speed) * period;
-        let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * HELD_FROM * way);
+        let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * self.firm * way);
         let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
         is_late.then_some(braking.min(wanted))
     }
@@ -164,6 +159,18 @@ struct Sample {
 }
 
 impl View<'_> {
+    fn stand(&self, agent: u32, input: &ControllerInput) -> Stand {
+        let position = &self.agents.position[agent as usize];
+        let kind = self
+            .types
+            .get(self.agents.identity[agent as usize].vehicle_type);
+        Stand {
+            speed: input.speed,
+            way: input.stop_distance - HELD_BEFORE,
+            firm: self.ground.expected_braking(HELD_FROM, position, kind),
+        }
+    }
+
     /// Applies the wish of the agent's behaviour to a row. Returns what is counted of the moment.
     ///
     /// The counted speed is the one that the road allows, before the wish: a behaviour that wants to
