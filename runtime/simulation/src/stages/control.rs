@@ -1,5 +1,6 @@
 //! Controllers steer and accelerate.
 
+use super::pivot::Pivot;
 use crate::agents::{Agents, Command, Statistics};
 use crate::clock::Clock;
 use crate::modules::{Modules, Rota, Rows};
@@ -55,6 +56,7 @@ pub(crate) fn control(
                 let rows = indices.iter().zip(inputs.iter_mut());
                 let samples = rows.map(|(&agent, input)| Sample {
                     stand: seen.stand(agent, input),
+                    pivot: seen.pivot(agent, input),
                     ..seen.sample(agent, input)
                 });
                 let samples: Vec<Sample> = samples.collect();
@@ -92,6 +94,9 @@ fn take_outputs(
     let mut newly_held = 0;
     for (&agent, (output, sample)) in indices.iter().zip(outputs.iter().zip(samples)) {
         let mut command = Command::from(*output);
+        if let Some(pivot) = sample.pivot {
+            command = pivot.over(command);
+        }
         // The behaviour's wish to brake holds whatever the controller thinks of it.
         let braking = agents.wish[agent as usize].braking;
         if braking > 0.0 {
@@ -149,6 +154,7 @@ struct Sample {
     allowed: f64,
     acceleration: f64,
     stand: Stand,
+    pivot: Option<Pivot>,
     stands: bool,
     collision_exposure: f64,
     tailgating: f64,
