@@ -165,6 +165,18 @@ fn workshop() {
     hold(&mut bench, "workshop_dark");
 }
 
+#[test]
+fn workshop_with_a_trailer() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.ask(Action::Do(Command::Workshop));
+    bench.harness.set_size(egui::vec2(1600.0, 1000.0));
+    bench.ask(Action::Workshop(WorkshopAction::Open(Source::Shipped(
+        "escort-caravan",
+    ))));
+    hold(&mut bench, "workshop_trailer");
+}
+
 /// Until the front wheels are on a ridge.
 const TRACK_STEPS: usize = 590;
 

@@ -231,6 +231,24 @@ const GRIP: [Property<Settings>; 8] = [
     },
 ];
 
+const SEES_GRIP: Choice<Settings, bool> = Choice {
+    title: "Drivers",
+    name: "Drivers and grip",
+    label: "Change whether drivers see the grip",
+    hint: "Whether drivers choose speeds by the grip of the ground ahead, or drive as on dry asphalt: black ice.",
+    get: |settings| &settings.grip.hidden,
+    set: |settings, hidden| settings.grip.hidden = hidden,
+};
+
+const SLOPES: Choice<Settings, bool> = Choice {
+    title: "Slopes",
+    name: "Slopes",
+    label: "Change where slopes act",
+    hint: "Whether slopes of the terrain slow and speed up vehicles at all levels of dynamics.",
+    get: |settings| &settings.slopes,
+    set: |settings, slopes| settings.slopes = slopes,
+};
+
 fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     heading(ui, "Simulation");
     let mut subject = Subject {
@@ -245,9 +263,19 @@ fn settings(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         subject.choose(ui, &DYNAMICS, &levels);
     });
     egui::CollapsingHeader::new("Grip of the ground").show(ui, |ui| {
-        Grid::new("grip")
-            .num_columns(2)
-            .show(ui, |ui| subject.numbers(ui, &GRIP));
+        Grid::new("grip").num_columns(2).show(ui, |ui| {
+            subject.numbers(ui, &GRIP);
+            let seen = [
+                (false, "see the grip".to_owned()),
+                (true, "do not see it".to_owned()),
+            ];
+            subject.choose(ui, &SEES_GRIP, &seen);
+            let slopes = [
+                (true, "act at all levels".to_owned()),
+                (false, "rigid bodies only".to_owned()),
+            ];
+            subject.choose(ui, &SLOPES, &slopes);
+        });
     });
 }
 

@@ -14,7 +14,8 @@ pub const NOTHING: f64 = 1.0e6;
 pub struct ControllerInput {
     /// Own speed, m/s.
     pub speed: f64,
-    /// Speed that the limit and the bends ahead allow here, m/s.
+    /// Speed that the limit, the bends ahead and, on slippery ground, the way to the next stop allow here,
+    /// m/s.
     pub road_speed: f64,
     /// Distance between the axles, m.
     pub wheelbase: f64,

@@ -78,6 +78,13 @@ pub struct GroundGrip {
     )]
     #[schemars(with = "GripShare")]
     pub motorway: f64,
+    /// Whether drivers do not see it, and drive as on dry asphalt: black ice.
+    #[serde(default, skip_serializing_if = "is_seen")]
+    pub hidden: bool,
+}
+
+fn is_seen(hidden: &bool) -> bool {
+    !hidden
 }
 
 fn whole() -> f64 {
@@ -99,11 +106,43 @@ impl Default for GroundGrip {
             arterial: 1.0,
             ramp: 1.0,
             motorway: 1.0,
+            hidden: false,
         }
     }
 }
 
 impl GroundGrip {
+    /// Whether all ground has all the grip.
+    pub fn is_whole(&self) -> bool {
+        let Self { hidden, .. } = Self::default();
+        Self { hidden, ..*self } == Self::default()
+    }
+
+    /// The lowest share of all kinds of ground.
+    pub fn lowest(&self) -> f64 {
+        let Self {
+            open_ground,
+            path,
+            service,
+            residential,
+            collector,
+            arterial,
+            ramp,
+            motorway,
+            hidden: _,
+        } = *self;
+        let roads = [
+            path,
+            service,
+            residential,
+            collector,
+            arterial,
+            ramp,
+            motorway,
+        ];
+        roads.into_iter().fold(open_ground, f64::min)
+    }
+
     /// The grip of the roads of a class.
     pub fn of(&self, class: RoadClass) -> f64 {
         match class {

@@ -68,6 +68,18 @@ pub struct Settings {
     /// they are not 1.
     #[serde(default, skip_serializing_if = "is_default")]
     pub grip: GroundGrip,
+    /// Whether slopes of the terrain act at all levels of dynamics; if not, only bodies of level `rigid`
+    /// feel them.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub slopes: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_yes(value: &bool) -> bool {
+    *value
 }
 
 fn physics_rate() -> f64 {
@@ -97,6 +109,7 @@ impl Default for Settings {
             pedestrians: 0.0,
             physics_rate_hz: physics_rate(),
             grip: GroundGrip::default(),
+            slopes: true,
         }
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Stack, VehicleType, file,
@@ -164,6 +165,46 @@ fn a_person_turns_it_on_the_spot() {
     let (bend, _) = turned_by_hand(VehicleType::willys_mb());
     println!("wheels: {bend:.2} m");
     assert!(bend > 3.0, "{bend} m");
+}
+
+/// How far its middle gets from its start before it points to its goal, which is behind it, m; and whether
+/// it arrives within two minutes.
+fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
+    let mut scenario = on_open_ground(kind);
+    let edit = Edit::Stack(
+        "pursuit".into(),
+        Some(Box::new(Stack::with_controller(controller))),
+    );
+    scenario.apply(edit).unwrap();
+    let mut world = world(&scenario, &options(DynamicsLevel::Rigid, 1));
+    world.step();
+    let start = world.snapshot().vehicles[0].body;
+    let (mut farthest, mut points_there) = (0.0f64, false);
+    while world.time() < 120.0 && !world.is_over() {
+        world.step();
+        let Some(seen) = world.snapshot().vehicles.first().copied() else {
+            break;
+        };
+        let to_goal = DVec2::new(-80.0, 0.0) - seen.pose.position;
+        let off = wrap_angle(seen.body.heading - heading_of(to_goal));
+        points_there |= off.abs() < 0.3;
+        if !points_there {
+            farthest = farthest.max((seen.body.position - start.position).length());
+        }
+    }
+    (farthest, world.counts().arrived == 1)
+}
+
+#[test]
+fn controllers_turn_it_on_the_spot_where_the_way_leads_back() {
+    for controller in ["idm", "pursuit", "fuzzy_driver"] {
+        let (way, arrives) = turns_to_a_goal_behind(t_28(), controller);
+        println!("{controller}: {way:.2} m, arrives: {arrives}");
+        assert!(way < 1.0 && arrives, "{controller}: {way}");
+        // Control: wheels need room.
+        let (bend, _) = turns_to_a_goal_behind(VehicleType::willys_mb(), controller);
+        assert!(bend > 3.0, "{controller}: {bend}");
+    }
 }
 
 #[test]

@@ -31,6 +31,7 @@
 
 pub mod drive_train;
 pub mod dynamic;
+pub mod grade;
 pub mod one_track;
 pub mod proving;
 pub mod rigid;
@@ -40,5 +41,8 @@ pub mod trailer;
 
 pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};
-pub use one_track::{OneTrackLimits, OneTrackState, at_rest, moving_time, step, step_within};
+pub use grade::{Ask, Climb, Effort, Grade};
+pub use one_track::{
+    OneTrackLimits, OneTrackState, at_rest, moving_time, step, step_on_grade, step_within,
+};
 pub use sheet::Sheet;

@@ -4,6 +4,7 @@
 //! slip. Its **pose** is that of the middle of the rear axle, because there the velocity always points
 //! along the body. It drives forwards only: the simulation turns the vehicle about to drive backwards.
 
+use crate::grade::{Ask, Grade};
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::VehicleType;
@@ -91,7 +92,7 @@ pub fn moving_time(before: f64, wanted: f64, dt: f64) -> f64 {
 pub struct OneTrackState {
     /// Position of the middle of the rear axle and heading of the body.
     pub pose: Pose,
-    /// Speed, m/s, never negative.
+    /// Speed, m/s; negative backwards, on slopes only.
     pub speed: f64,
     /// Angle of the front wheels, rad, positive to the left.
     pub steering: f64,
@@ -145,6 +146,46 @@ pub fn step_within(
         1.0
     };
     step_sharing(state, limits, (acceleration, steering), dt, share)
+}
+
+/// The same on a slope, forwards and backwards: the speed of `state` and the speed and way after the step
+/// are signed, and wheels stay while it rolls against its gear.
+pub fn step_on_grade(
+    state: &OneTrackState,
+    limits: &OneTrackLimits,
+    (ask, steering): (&Ask, f64),
+    grade: &Grade,
+    dt: f64,
+) -> OneTrackState {
+    let wheels = limits.turn_wheels(state.steering, steering, dt);
+    let across = state.speed * state.speed * tan(wheels) / limits.wheelbase;
+    let effort = grade.effort(state.speed, ask, dt);
+    let asked = DVec2::new(effort.along_tyres(), across).length();
+    let share = if asked > grade.hardest {
+        grade.hardest / asked
+    } else {
+        1.0
+    };
+    let (wanted, way) = grade.roll(effort.shortened(share), state.speed, dt);
+    let speed = wanted.clamp(-limits.max_speed, limits.max_speed);
+    // Faster than its top speed it is not: the way is that of the mean speed then.
+    let way = if speed == wanted {
+        way
+    } else {
+        0.5 * (state.speed + speed) * dt
+    };
+    let turned = way * tan(0.5 * (state.steering + wheels)) / limits.wheelbase * share;
+    let mut pose = state.pose;
+    if way != 0.0 {
+        let (sin, cos) = sin_cos(pose.heading + 0.5 * turned);
+        pose.position += DVec2::new(cos, sin) * way;
+        pose.heading = wrap_angle(pose.heading + turned);
+    }
+    OneTrackState {
+        pose,
+        speed,
+        steering: wheels,
+    }
 }
 
 /// A step in which the ground gives a share of what is asked of the tyres.

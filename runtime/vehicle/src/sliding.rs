@@ -21,9 +21,10 @@
 //! assert!(car.velocity.x > 10.0 && car.velocity.y == 0.0);
 //! ```
 
+use crate::grade::{Ask, Grade};
 use crate::one_track::{OneTrackLimits, at_rest};
 use roadwright_geometry::math::{atan2, cos, sin_cos, tan, wrap_angle};
-use roadwright_geometry::{DVec2, Pose};
+use roadwright_geometry::{DVec2, Pose, unit};
 use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Sliding, VehicleFile};
 
@@ -94,6 +95,8 @@ pub struct Wanted {
     pub steering: f64,
     /// Limits of pedals and wheels.
     pub limits: OneTrackLimits,
+    /// The slope below it; level ground where there is none.
+    pub slope: Option<Grade>,
 }
 
 impl SlidingModel {
@@ -258,12 +261,18 @@ impl SlidingState {
         let (mut state, mut wheels) = (*self, wheels);
         for _ in 0..count as u32 {
             wheels = wanted.limits.turn_wheels(wheels, wanted.steering, time);
+            // The slope pulls first, so that brakes hold against it.
+            let pull = wanted.slope.map_or(0.0, |slope| slope.pull);
+            let ahead = state.along();
+            if pull != 0.0 {
+                state.velocity += unit(state.heading) * (pull * time);
+            }
             let before = state.along();
-            let pedals = wanted.pedals(model, before, time);
+            let pedals = wanted.pedals(model, (ahead, before), time);
             let mut after = state.step(model, pedals, wheels, time);
             // Both before and after: who only passes through a crawl keeps his slip.
             if before.abs() < CRAWLING && after.along().abs() < CRAWLING {
-                after = state.roll(model, (before, pedals), wheels, time);
+                after = state.roll(model, (before, pedals), pull, (wheels, time));
             }
             state = after;
         }
@@ -276,16 +285,22 @@ impl SlidingState {
         &self,
         model: &SlidingModel,
         (before, pedals): (f64, Pedals),
-        wheels: f64,
-        time: f64,
+        pull: f64,
+        (wheels, time): (f64, f64),
     ) -> Self {
         let pushed = before + FORCE * pedals.throttle / model.mass * time;
         let held = FORCE * pedals.brake / model.mass * time;
         let resisted = model.resistance / model.mass * time;
         // Air is left out: so slow it takes nothing that counts.
         let left = (pushed.abs() * (1.0 - resisted).max(0.0) - held).max(0.0);
+        // By more than rounding: what the brake just holds stands.
+        let rolls = pull.abs() * time > held * (1.0 + 1e-9);
         // Whoever is driven sets out, however slowly; only one that rolls out comes to rest.
-        let driven = if pedals.throttle == 0.0 { -1.0 } else { 1.0 };
+        let driven = if pedals.throttle == 0.0 && !rolls {
+            -1.0
+        } else {
+            1.0
+        };
         let along = at_rest(left, driven).copysign(pushed);
         let yaw_rate = along * tan(wheels) / model.wheelbase();
         if along == 0.0 {
@@ -312,8 +327,12 @@ impl SlidingState {
 }
 
 impl Wanted {
-    /// The pedals for a step of `dt` seconds at a speed along the body, m/s.
-    fn pedals(&self, model: &SlidingModel, speed: f64, dt: f64) -> Pedals {
+    /// The pedals for a step of `dt` seconds at a speed along the body, m/s, before the slope has pulled
+    /// and after.
+    fn pedals(&self, model: &SlidingModel, (ahead, speed): (f64, f64), dt: f64) -> Pedals {
+        if let Some(slope) = &self.slope {
+            return self.pedals_on(slope, model, (ahead, speed), dt);
+        }
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
         let points = model.mass / FORCE;
@@ -348,6 +367,42 @@ impl Wanted {
         Pedals {
             throttle: direction * wish.min(room).min(most) * points,
             brake: 0.0,
+        }
+    }
+}
+
+impl Wanted {
+    /// The same on a slope.
+    fn pedals_on(
+        &self,
+        slope: &Grade,
+        model: &SlidingModel,
+        (ahead, speed): (f64, f64),
+        dt: f64,
+    ) -> Pedals {
+        // Air and rolling are added to the wish, as on level ground.
+        let direction = if self.is_reversing { -1.0 } else { 1.0 };
+        let resisted = (model.resistance * ahead + model.drag * ahead * ahead.abs()) / model.mass;
+        let ask = Ask {
+            acceleration: self.acceleration + resisted * direction,
+            is_reversing: self.is_reversing,
+            max_braking: self.limits.max_braking,
+        };
+        let points = model.mass / FORCE;
+        let stronger = Grade {
+            engine: slope.engine + resisted.abs(),
+            ..*slope
+        };
+        let effort = stronger.effort(ahead, &ask, dt);
+        let way = effort.drive.signum();
+        let room = slope.room(self.limits.max_speed, ahead * way, effort.drive, dt);
+        let most = (room + resisted.abs()).min(slope.hardest);
+        let drive = effort.drive.clamp(-most, most);
+        // The brake stops it at most, within the step.
+        let brake = effort.brake.min(slope.hardest).min(speed.abs() / dt);
+        Pedals {
+            throttle: drive * points,
+            brake: brake * points,
         }
     }
 }
@@ -468,6 +523,7 @@ mod tests {
             is_reversing: false,
             steering,
             limits: OneTrackLimits::from(&shipped("sliding-racer").vehicle_type()),
+            slope: None,
         }
     }
 

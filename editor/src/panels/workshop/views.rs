@@ -8,7 +8,7 @@ use crate::workshop::Bench;
 use crate::workshop::track::DRIVER;
 use egui::{Align2, FontId, Painter, Pos2, Rect, Role, Sense, Stroke, Ui, WidgetInfo, pos2, vec2};
 use roadwright_geometry::math::sin_cos;
-use roadwright_vehicle::sheet::Outline;
+use roadwright_vehicle::sheet::{Outline, TrailerOutline};
 
 /// Room around the views and between them, points.
 const MARGIN: f32 = 10.0;
@@ -75,13 +75,18 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, bench: &Bench) {
     let high = (1.15 * top * scale) as f32 + WORDS + 2.0 * MARGIN;
     let (response, painter) = ui.allocate_painter(vec2(wide, high), Sense::hover());
     let stance = live.clone().unwrap_or_default();
+    let towed = match outline.trailers.len() {
+        0 => String::new(),
+        1 => ", with a trailer".to_owned(),
+        count => format!(", with {count} trailers"),
+    };
     let said = match &live {
         Some(stance) => format!(
-            "Side view and rear view: pitch {:.1} degrees, roll {:.1} degrees",
+            "Side view and rear view{towed}: pitch {:.1} degrees, roll {:.1} degrees",
             stance.pitch.to_degrees(),
             stance.roll.to_degrees()
         ),
-        None => "Side view and rear view at rest".to_owned(),
+        None => format!("Side view and rear view at rest{towed}"),
     };
     response.widget_info(move || WidgetInfo::labeled(Role::Label, true, &said));
     let rect = response.rect;
@@ -193,6 +198,40 @@ impl Views<'_> {
             self.spring(middle, angle, *x, number);
         }
         self.centre(middle, angle);
+        for trailer in &self.outline.trailers {
+            self.trailer(middle, trailer);
+        }
+    }
+
+    /// A trailer in line, level on the ground, whatever the hull does: it is kinematic.
+    fn trailer(&self, middle: f32, trailer: &TrailerOutline) {
+        let at = |x: f64, z: f64| {
+            pos2(
+                middle + (x * self.scale) as f32,
+                self.ground - (z * self.scale) as f32,
+            )
+        };
+        let ([front, rear], [low, high]) = (trailer.ends, trailer.heights);
+        let corners = vec![
+            at(rear, low),
+            at(front, low),
+            at(front, high),
+            at(rear, high),
+        ];
+        let fill = self.theme.tone(Tone::Accent).gamma_multiply(0.1);
+        let shape = egui::Shape::convex_polygon(corners, fill, self.line(1.5, Tone::Accent));
+        self.painter.add(shape);
+        // The drawbar, and the joint at its end.
+        let radius = self.outline.radius;
+        let (joint, foot) = (at(trailer.coupling, radius), at(front, radius));
+        self.painter
+            .line_segment([joint, foot], Stroke::new(2.0, self.ink));
+        self.painter.circle_filled(joint, 3.0, self.ink);
+        let hub = at(trailer.axle, radius);
+        let wheel = (radius * self.scale) as f32;
+        self.painter
+            .circle(hub, wheel, self.theme.ground(), Stroke::new(2.0, self.ink));
+        self.painter.circle_filled(hub, 2.5, self.ink);
     }
 
     fn rear(&self, middle: f32) {
@@ -310,7 +349,13 @@ impl Views<'_> {
             );
             (format!("pitch {pitch:+.1}°"), format!("roll {roll:+.1}°"))
         } else {
-            (format!("{length:.2} m"), format!("{width:.2} m"))
+            let (ahead, _, _) = self.outline.extent();
+            let side = if self.outline.trailers.is_empty() {
+                format!("{length:.2} m")
+            } else {
+                format!("{length:.2} m, {:.2} m in line", ahead[1] - ahead[0])
+            };
+            (side, format!("{width:.2} m"))
         };
         say(side, side_text);
         say(rear, rear_text);

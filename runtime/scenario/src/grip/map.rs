@@ -50,7 +50,7 @@ impl GripMap {
     /// The map of a scenario; `None` if its settings leave all grip at 1. O(length of all roads).
     pub fn new(scenario: &Scenario, layout: &Layout) -> Option<Self> {
         let grip = scenario.settings().grip;
-        if grip == GroundGrip::default() {
+        if grip.is_whole() {
             return None;
         }
         let network = scenario.network();

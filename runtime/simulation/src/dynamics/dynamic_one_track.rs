@@ -5,7 +5,7 @@ use crate::agents::Motion;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::dynamic::Wish;
-use roadwright_vehicle::{DriveState, Driver, DynamicState};
+use roadwright_vehicle::{Climb, DriveState, Driver, DynamicState};
 use serde::{Deserialize, Serialize};
 
 /// The level of the dynamic one-track model.
@@ -42,6 +42,12 @@ impl Level for DynamicOneTrack {
 
     fn advance(state: &mut SlipState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         let grip = body.grip(step.ground);
+        let grade = body.grade(step.ground, body.motion.pose);
+        let climb = grade.map(|grade| Climb {
+            grade,
+            ask: body.ask(),
+            max_speed: body.vehicle_type.limits.max_speed,
+        });
         let (motion, dt) = (body.motion, step.dt);
         let (limits, command) = (body.vehicle_type.limits, body.command);
         let before = DynamicState {
@@ -63,6 +69,9 @@ impl Level for DynamicOneTrack {
         if let Some(grip) = grip {
             model.friction *= grip;
         }
+        if let Some(grade) = grade {
+            model.friction *= grade.load;
+        }
         let model = &model;
         let (acceleration, is_reversing) = (command.acceleration, body.is_reversing);
         let rate = step.physics_rate_hz;
@@ -73,8 +82,11 @@ impl Level for DynamicOneTrack {
                 state: &mut drive,
                 acceleration,
                 is_reversing,
+                pull: grade.map_or(0.0, |grade| grade.pull),
             };
             before.step(model, &limits, &mut driver, wheels, dt, rate)
+        } else if let Some(mut climb) = climb {
+            before.step(model, &limits, &mut climb, wheels, dt, rate)
         } else {
             let mut wish = Wish {
                 acceleration,

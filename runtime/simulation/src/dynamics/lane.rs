@@ -9,7 +9,7 @@ use crate::ground::Ground;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::{at_rest, moving_time};
+use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
 /// Time for which a command is held at most, s.
@@ -34,6 +34,8 @@ pub(crate) struct LaneState {
     /// Share of the change that is done, 0 to 1, and how much of it is done in a metre.
     done: f64,
     rate: f64,
+    /// Whether it wanted to go on in this stride and the slope was stronger.
+    is_too_steep: bool,
 }
 
 impl Level for Lane {
@@ -48,15 +50,11 @@ impl Level for Lane {
 
     #[inline]
     fn advance(state: &mut LaneState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        if step.begins {
+            state.acceleration = given(state, &body, step);
+        }
         let (motion, position) = (body.motion, body.position);
         let limits = &body.vehicle_type.limits;
-        if step.begins {
-            state.acceleration = limits.acceleration(body.command.acceleration);
-            if step.ground.has_grip() {
-                let hardest = grip_here(step.ground, position) * body.vehicle_type.hardest();
-                state.acceleration = state.acceleration.clamp(-hardest, hardest);
-            }
-        }
         let before = motion.speed;
         let wanted = before + state.acceleration * step.dt;
         motion.speed = at_rest(wanted.clamp(0.0, limits.max_speed), state.acceleration);
@@ -73,7 +71,48 @@ impl Level for Lane {
     }
 }
 
+/// What engine, brakes, grip and slope make of a command, m/s^2.
+#[inline]
+fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
+    let (ground, limits) = (step.ground, &body.vehicle_type.limits);
+    if ground.slopes().is_some() {
+        state.is_too_steep = false;
+        let pose = pose(state, ground, body.position);
+        if let Some(grade) = body.grade(ground, pose) {
+            let given = on_slope(&grade, body, step.dt);
+            state.is_too_steep = given < 0.0 && body.command.acceleration > 0.0;
+            return given;
+        }
+    }
+    let given = limits.acceleration(body.command.acceleration);
+    if !ground.has_grip() {
+        return given;
+    }
+    let hardest = grip_here(ground, body.position) * body.vehicle_type.hardest();
+    given.clamp(-hardest, hardest)
+}
+
+/// The same on a slope. A lane is not driven backwards: who would roll back stands.
+fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
+    let speed = body.motion.speed;
+    let effort = grade.effort(speed, &body.ask(), dt);
+    let share = (grade.hardest / effort.along_tyres()).min(1.0);
+    let Effort { drive, brake } = effort.shortened(share);
+    let net = drive + grade.pull;
+    // What only holds does not push.
+    if speed == 0.0 && net.abs() <= brake {
+        0.0
+    } else {
+        net - brake
+    }
+}
+
 impl LaneState {
+    /// Whether the slope is too steep for what its driver wants.
+    pub(super) fn is_held(&self) -> bool {
+        self.is_too_steep
+    }
+
     /// The next place beside the lane, m to the left, of a body at `t` that goes on by `way` and has
     /// to be on the lane within `room` metres.
     fn drift(&mut self, t: f64, way: f64, speed: f64, room: f64) -> f64 {

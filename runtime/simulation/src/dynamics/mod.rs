@@ -26,6 +26,7 @@ mod trailers;
 
 pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
+use lane::LaneState;
 pub(crate) use one_track::OneTrack;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
 pub use rigid::{LooseCounts, LooseRecord};
@@ -38,10 +39,10 @@ use crate::hash::StateHasher;
 use crate::options::SimulationError;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
-use roadwright_geometry::{Pose, unit};
+use roadwright_geometry::{DVec2, Pose, unit};
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{DynamicsLevel, Scenario};
-use roadwright_vehicle::DriveTrain;
+use roadwright_vehicle::{Ask, DriveTrain, Grade};
 use serde::{Deserialize, Serialize};
 
 /// Slower than this wheels are drawn straight by levels that do not steer, m/s.
@@ -72,6 +73,58 @@ impl Body<'_> {
         let rear = ground.grip_on(pose.position, layers);
         let grip = 0.5 * (rear + ground.grip_on(front, layers));
         (grip != 1.0).then_some(grip)
+    }
+}
+
+impl Body<'_> {
+    /// The slope below it, by the heights of both axles, with the most that its engine and the grip of
+    /// the ground give; `None` where it is level.
+    #[inline]
+    fn grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
+        let land = ground.slopes()?;
+        let wheelbase = self.vehicle_type.limits.wheelbase;
+        let front = pose.point(wheelbase, 0.0);
+        let rise = land.height(front) - land.height(pose.position);
+        let grade = Grade::between(rise, wheelbase);
+        (!grade.is_level()).then(|| self.climbs(grade, ground, (pose.position, front)))
+    }
+
+    /// A slope with what engine and grip give. Downhill it is the engine of level ground; uphill the one
+    /// of the drive train, where the vehicle's file has one.
+    fn climbs(&self, grade: Grade, ground: &Ground, (rear, front): (DVec2, DVec2)) -> Grade {
+        let layers = ground.layers(self.position);
+        let grip = 0.5 * (ground.grip_on(rear, layers) + ground.grip_on(front, layers));
+        let direction = if self.is_reversing { -1.0 } else { 1.0 };
+        let along = self.motion.speed * direction;
+        let is_uphill = grade.pull * direction < 0.0;
+        let train = self.drive_train.filter(|_| is_uphill);
+        let engine =
+            train.map(|train| train.strongest(along, self.is_reversing, (grade.load, grip)));
+        let engine = engine.unwrap_or(self.vehicle_type.limits.max_acceleration);
+        grade.with(engine, grip * self.vehicle_type.hardest())
+    }
+
+    /// What its controller wants of it on a slope.
+    fn ask(&self) -> Ask {
+        let limits = &self.vehicle_type.limits;
+        Ask {
+            // Not more than on level ground.
+            acceleration: self.command.acceleration.min(limits.max_acceleration),
+            is_reversing: self.is_reversing,
+            max_braking: limits.max_braking,
+        }
+    }
+
+    /// The angle to which its wheels turn, rad. Controllers see a vehicle that drives backwards turned
+    /// about; while it rolls against its gear the wheels stay.
+    fn wheels(&self, now: f64) -> f64 {
+        let speed = self.motion.speed;
+        let rolls_back = speed < 0.0 || speed == 0.0 && self.is_reversing;
+        match (rolls_back == self.is_reversing, self.is_reversing) {
+            (false, _) => now,
+            (true, false) => self.command.steering,
+            (true, true) => -self.command.steering,
+        }
     }
 }
 
@@ -241,6 +294,11 @@ impl Dynamics {
             DynamicsLevel::Rigid => agent < self.rigid.capacity(),
             DynamicsLevel::Sliding => agent < self.sliding.len(),
         }
+    }
+
+    /// Whether an agent of level `lane` wants to climb what is too steep for it.
+    pub(crate) fn is_held_by_slope(&self, agent: usize) -> bool {
+        self.lane.get(agent).is_some_and(LaneState::is_held)
     }
 
     /// Adds what an agent's level keeps to a hash.

@@ -5,7 +5,7 @@ use crate::agents::Motion;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::OneTrackState;
+use roadwright_vehicle::{Grade, OneTrackState};
 use std::f64::consts::PI;
 
 /// The level of the kinematic one-track model. It keeps the angle of the front wheels, rad.
@@ -22,6 +22,11 @@ impl Level for OneTrack {
 
     #[inline]
     fn advance(steering: &mut f64, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
+        let grade = body.grade(step.ground, body.motion.pose);
+        if let Some(grade) = grade {
+            drive_on(&grade, steering, body, step.dt);
+            return None;
+        }
         let grip = body.grip(step.ground);
         let (motion, dt) = (body.motion, step.dt);
         let before = OneTrackState {
@@ -57,16 +62,36 @@ impl Level for OneTrack {
             advance(&before)
         };
         *steering = after.steering;
-        *motion = Motion {
-            pose: after.pose,
-            z: motion.z,
-            speed: after.speed,
-            // From the poses, not from speed and wheels: what others see fits the motion exactly.
-            yaw_rate: wrap_angle(after.pose.heading - before.pose.heading) / dt,
-            acceleration: (after.speed - before.speed) / dt,
-        };
+        keep(motion, &after, dt);
         None
     }
+}
+
+/// A step on a slope.
+fn drive_on(grade: &Grade, steering: &mut f64, body: Body<'_>, dt: f64) {
+    let before = OneTrackState {
+        pose: body.motion.pose,
+        speed: body.motion.speed,
+        steering: *steering,
+    };
+    let wanted = (&body.ask(), body.wheels(*steering));
+    let limits = &body.vehicle_type.limits;
+    let after = roadwright_vehicle::step_on_grade(&before, limits, wanted, grade, dt);
+    *steering = after.steering;
+    keep(body.motion, &after, dt);
+}
+
+/// Keeps the motion that others see.
+#[inline]
+fn keep(motion: &mut Motion, after: &OneTrackState, dt: f64) {
+    *motion = Motion {
+        pose: after.pose,
+        z: motion.z,
+        speed: after.speed,
+        // From the poses, not from speed and wheels: what others see fits the motion exactly.
+        yaw_rate: wrap_angle(after.pose.heading - motion.pose.heading) / dt,
+        acceleration: (after.speed - motion.speed) / dt,
+    };
 }
 
 /// A vehicle that rolls backwards as one that rolls forwards the other way, with its rear axle at

@@ -5,6 +5,7 @@ use crate::agents::Motion;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::Grade;
 use roadwright_vehicle::sliding::{SlidingState, Wanted};
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,7 @@ impl Level for Sliding {
 
     fn advance(state: &mut SkidState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         let grip = body.grip(step.ground);
+        let grade = body.grade(step.ground, body.motion.pose);
         let (motion, dt, command) = (body.motion, step.dt, body.command);
         let (mut model, mut limits) = (body.vehicle_type.sliding, body.vehicle_type.limits);
         if let Some(grip) = grip {
@@ -42,6 +44,13 @@ impl Level for Sliding {
             limits.max_braking = limits.max_braking.min(hardest);
             limits.max_acceleration = limits.max_acceleration.min(hardest);
         }
+        let slope = grade.map(|grade| {
+            model.grip *= grade.load;
+            Grade {
+                hardest: model.hardest(),
+                ..grade
+            }
+        });
         let model = &model;
         let (forward, left) = (motion.pose.forward(), motion.pose.left());
         let before = SlidingState {
@@ -63,6 +72,7 @@ impl Level for Sliding {
             is_reversing: body.is_reversing,
             steering,
             limits,
+            slope,
         };
         let rate = step.physics_rate_hz;
         let (after, wheels) = before.advance(model, &wanted, state.steering, (dt, rate));

@@ -20,6 +20,7 @@ pub use signal_heads::SignalHead;
 
 use crate::agents::LanePosition;
 use crate::options::SimulationError;
+use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use lane_finder::LaneFinder;
 use named_places::named_places;
@@ -34,6 +35,9 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
+/// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
+pub(crate) const COUNTED_ON: f64 = 0.6;
+
 /// Roads and obstacles of a scenario, ready to be driven on.
 ///
 /// A ground is immutable and shared: any number of worlds run on one. An edit makes a new one,
@@ -42,6 +46,8 @@ pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
     terrain: Option<Arc<HeightField>>,
+    /// Whether its slopes act on planar levels.
+    slopes: bool,
     /// None where all ground has all the grip.
     grip: Option<Arc<GripMap>>,
     finder: Arc<OnceLock<LaneFinder>>,
@@ -62,6 +68,7 @@ impl Ground {
             roads,
             obstacles,
             terrain: scenario.shared_terrain(),
+            slopes: scenario.settings().slopes,
             finder: Arc::default(),
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
@@ -77,8 +84,9 @@ impl Ground {
         let has_same_obstacles =
             old.obstacles() == new.obstacles() && old.forests() == new.forests();
         let places = named_places(new);
-        let has_same_terrain = old.terrain() == new.terrain();
-        let has_same_grip = old.settings().grip == new.settings().grip;
+        let (before, after) = (old.settings(), new.settings());
+        let has_same_terrain = old.terrain() == new.terrain() && before.slopes == after.slopes;
+        let has_same_grip = before.grip == after.grip;
         let has_same_land = has_same_terrain && has_same_grip;
         if has_same_lanes && has_same_obstacles && has_same_land && *self.places == places {
             return self.clone();
@@ -105,6 +113,7 @@ impl Ground {
             grip,
             obstacles,
             terrain: new.shared_terrain(),
+            slopes: new.settings().slopes,
             places: Arc::new(places),
             roads,
             finder,
@@ -126,6 +135,13 @@ impl Ground {
         self.terrain.as_deref()
     }
 
+    /// The heights whose slopes act on all levels; none where the land is level or its slopes are only
+    /// seen.
+    #[inline]
+    pub(crate) fn slopes(&self) -> Option<&HeightField> {
+        self.terrain().filter(|_| self.slopes)
+    }
+
     /// Share of the friction that tyres have on dry asphalt, at a place: that of the uppermost road
     /// there, or of open ground. In constant time.
     #[inline]
@@ -145,15 +161,47 @@ impl Ground {
         self.grip.is_some()
     }
 
+    /// Whether drivers know of ground that has another grip than 1.
+    #[inline]
+    pub(crate) fn is_grip_known(&self) -> bool {
+        self.grip.as_ref().is_some_and(|map| !map.grip().hidden)
+    }
+
+    /// The lowest grip of any ground.
+    pub(crate) fn lowest_grip(&self) -> f64 {
+        self.grip.as_ref().map_or(1.0, |map| map.grip().lowest())
+    }
+
+    /// The braking that others may expect of a vehicle on a lane, m/s^2: so much, or what its driver
+    /// counts on where the ground is known to be slippery.
+    #[inline]
+    pub(crate) fn expected_braking(
+        &self,
+        dry: f64,
+        position: &LanePosition,
+        vehicle_type: &VehicleType,
+    ) -> f64 {
+        if !self.is_grip_known() || !position.is_on_lane() {
+            return dry;
+        }
+        let place = self.line(position.lanelet).position(position.s);
+        let grip = self.grip_on(place, self.layers(position));
+        dry.min(COUNTED_ON * grip * vehicle_type.hardest())
+    }
+
+    /// The layer of roads of a lanelet, as a bit.
+    #[inline]
+    pub(crate) fn layers_of(&self, id: LaneletId) -> u32 {
+        1 << self.lanelet(id).layer.rem_euclid(32)
+    }
+
     /// The layers of roads on which a body is, one bit each: a bridge and the road below it do not
     /// meet.
     pub(crate) fn layers(&self, position: &LanePosition) -> u32 {
         if !position.is_on_lane() {
             return ALL_LAYERS;
         }
-        let layer = self.lanelet(position.lanelet).layer;
-        // A mask has 32 bits: layers that are 32 apart count as one.
-        1 << layer.rem_euclid(32)
+        self.layers_of(position.lanelet)
     }
 
     /// Whether all roads can be driven on, or some had to be left out.
@@ -370,6 +418,9 @@ impl Ground {
             self.obstacles.hash(&mut hasher);
             if let Some(terrain) = &self.terrain {
                 hash_terrain(terrain, &mut hasher);
+                if !self.slopes {
+                    hasher.write_u8(0);
+                }
             }
             if let Some(map) = &self.grip {
                 hash_grip(map.grip(), &mut hasher);
@@ -398,6 +449,7 @@ fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
         arterial,
         ramp,
         motorway,
+        hidden,
     } = *grip;
     let roads = [
         path,
@@ -410,6 +462,9 @@ fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
     ];
     for share in roads.into_iter().chain([open_ground]) {
         hasher.write_u64(share.to_bits());
+    }
+    if hidden {
+        hasher.write_u8(0);
     }
 }
 

@@ -58,10 +58,11 @@ impl View<'_> {
         input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
-        let speed = self.motion(agent).speed;
-        let horizon = (speed * speed / (2.0 * PROFILE_BRAKING) + HORIZON_MARGIN)
+        let horizon = self
+            .horizon(agent, HORIZON_MARGIN)
             .max(lookahead)
             .max(LEAST_HORIZON);
+        self.heed_bends(agent, horizon, input);
         let courtesy = self.courtesy(agent);
         input.road_speed = input.road_speed.min(courtesy.top_speed);
         let let_in = courtesy.let_in.map(|entry| (entry, -position.s));

@@ -6,6 +6,7 @@
 //! | file | what it perceives |
 //! | --- | --- |
 //! | `courtesy.rs` | who has to change into the lane of an agent, for its controller |
+//! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `obstacles.rs` | the nearest body that is no lane traffic, for its controller |
@@ -13,6 +14,7 @@
 
 mod behaviour;
 mod courtesy;
+mod grip_ahead;
 mod lane;
 mod obstacles;
 mod open_ground;
@@ -161,7 +163,8 @@ impl<'a> View<'a> {
         let allowed = input.road_speed.min(max_speed);
         input.road_speed = (input.road_speed * wish.speed_factor)
             .min(wish.top_speed)
-            .min(max_speed);
+            .min(max_speed)
+            .min(self.halting_speed(agent, input));
         allowed
     }
 

@@ -1,6 +1,6 @@
 //! What an agent off the lanes perceives: its path, or its goal.
 
-use super::{OPEN_GROUND_SPEED, View, aim};
+use super::{View, aim};
 use crate::route::{Goal, GroundPath};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
@@ -22,7 +22,7 @@ impl View<'_> {
         lookahead: f64,
         input: &mut ControllerInput,
     ) {
-        input.road_speed = OPEN_GROUND_SPEED;
+        input.road_speed = self.open_ground_speed(agent);
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         match (route.path_to(reached), route.next_goal(reached)) {
             (Some(path), _) => self.perceive_path(agent, pose, (path, lookahead), input),
@@ -53,7 +53,7 @@ impl View<'_> {
         };
         input.lane_offset = position.t;
         input.heading_error = wrap_angle(pose.heading - here);
-        input.road_speed = speed;
+        input.road_speed = speed * self.open_ground_share(agent);
         let left = line.length() - position.s;
         let target = if lookahead <= left {
             line.pose(position.s + lookahead)

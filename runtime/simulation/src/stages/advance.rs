@@ -29,6 +29,9 @@ const ACROSS: f64 = 0.5;
 /// Below this speed an agent counts as standing, m/s.
 const STANDING: f64 = 0.1;
 
+/// Who has wanted to climb for so long without success is told of, s.
+const TOO_STEEP: f64 = 2.0;
+
 /// What moving reads of the world.
 #[derive(Clone, Copy)]
 struct Scene<'a> {
@@ -123,6 +126,7 @@ pub(crate) fn advance(
     // arrivals come level by level, and in each by index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
     tell_of_lost(exit, &lost);
+    tell_of_too_steep(ground, exit);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
         match arrival {
@@ -142,6 +146,39 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[u32]) {
             agent: exit.agents.identity[agent as usize].id,
             module: DynamicsLevel::Rigid.to_string(),
             text: "its motion was beyond all measure: it has been put to rest where it was".into(),
+            is_fault: true,
+        });
+    }
+}
+
+/// Says who stands on a lane that is too steep for its engine or its tyres, where a body of another level
+/// would roll back.
+fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
+    if ground.slopes().is_none() || exit.agents.count_of(DynamicsLevel::Lane) == 0 {
+        return;
+    }
+    let dt = exit.clock.dt;
+    let agents = &*exit.agents;
+    let stands = |index: &usize| {
+        let (who, progress) = (&agents.identity[*index], &agents.progress[*index]);
+        // Once, in the step in which it has been standing for so long.
+        let is_time = progress.standing >= TOO_STEEP && progress.standing - dt < TOO_STEEP;
+        who.level == DynamicsLevel::Lane && who.drives() && is_time
+    };
+    let told: Vec<u64> = (0..agents.identity.len())
+        .filter(stands)
+        .filter(|&index| exit.dynamics.is_held_by_slope(index))
+        .map(|index| agents.identity[index].id)
+        .collect();
+    for agent in told {
+        exit.messages.log.write_fault(LogLine {
+            time: exit.clock.time(),
+            agent,
+            module: DynamicsLevel::Lane.to_string(),
+            text:
+                "its lane is too steep for its engine or its tyres: it stands, since at this level \
+                   nobody rolls back"
+                    .into(),
             is_fault: true,
         });
     }

@@ -1,5 +1,6 @@
 //! Controllers steer and accelerate.
 
+use super::pivot::Pivot;
 use crate::agents::{Agents, Command, Statistics};
 use crate::clock::Clock;
 use crate::modules::{Modules, Rota, Rows};
@@ -54,7 +55,8 @@ pub(crate) fn control(
             |(indices, ids), inputs, outputs| {
                 let rows = indices.iter().zip(inputs.iter_mut());
                 let samples = rows.map(|(&agent, input)| Sample {
-                    stand: Stand::of(input),
+                    stand: seen.stand(agent, input),
+                    pivot: seen.pivot(agent, input),
                     ..seen.sample(agent, input)
                 });
                 let samples: Vec<Sample> = samples.collect();
@@ -92,6 +94,9 @@ fn take_outputs(
     let mut newly_held = 0;
     for (&agent, (output, sample)) in indices.iter().zip(outputs.iter().zip(samples)) {
         let mut command = Command::from(*output);
+        if let Some(pivot) = sample.pivot {
+            command = pivot.over(command);
+        }
         // The behaviour's wish to brake holds whatever the controller thinks of it.
         let braking = agents.wish[agent as usize].braking;
         if braking > 0.0 {
@@ -115,16 +120,11 @@ struct Stand {
     speed: f64,
     /// How far it may drive, m.
     way: f64,
+    /// It is held back if it would have to brake harder than this, m/s^2.
+    firm: f64,
 }
 
 impl Stand {
-    fn of(input: &ControllerInput) -> Self {
-        Self {
-            speed: input.speed,
-            way: input.stop_distance - HELD_BEFORE,
-        }
-    }
-
     /// The acceleration that it gets instead of a wanted one, m/s^2, if after a period with that one it
     /// could not stop in time any more without braking hard.
     fn held(self, wanted: f64, period: f64) -> Option<f64> {
@@ -132,7 +132,7 @@ impl Stand {
         // The way of the period is driven at the mean of both speeds. After it, v^2 / 2 b must fit into
         // what is left.
         let way = self.way - 0.5 * (self.speed + speed) * period;
-        let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * HELD_FROM * way);
+        let is_late = speed > 0.0 && (way <= 0.0 || speed * speed > 2.0 * self.firm * way);
         // Braking that is even from here to the place. At the place itself it would be without bounds.
         let braking = -self.speed * self.speed / (2.0 * self.way.max(0.05));
         is_late.then_some(braking.min(wanted))
@@ -157,6 +157,7 @@ struct Sample {
     allowed: f64,
     acceleration: f64,
     stand: Stand,
+    pivot: Option<Pivot>,
     stands: bool,
     collision_exposure: f64,
     tailgating: f64,
@@ -167,6 +168,18 @@ struct Sample {
 }
 
 impl View<'_> {
+    fn stand(&self, agent: u32, input: &ControllerInput) -> Stand {
+        let position = &self.agents.position[agent as usize];
+        let kind = self
+            .types
+            .get(self.agents.identity[agent as usize].vehicle_type);
+        Stand {
+            speed: input.speed,
+            way: input.stop_distance - HELD_BEFORE,
+            firm: self.ground.expected_braking(HELD_FROM, position, kind),
+        }
+    }
+
     /// Applies the wish of the agent's behaviour to a row. Returns what is counted of the moment.
     ///
     /// The counted speed is the one that the road allows, before the wish: a behaviour that wants to

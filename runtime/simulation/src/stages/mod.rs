@@ -9,7 +9,7 @@
 //! | [`way_round`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
 //! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
-//! | [`control`] | all that perception reads, modules | command, claim, statistics |
+//! | [`control`], with turns on the spot (`pivot.rs`) | all that perception reads, modules | command, claim, statistics |
 //! | [`advance`] | ground, vehicle types, identity, command, routes | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, contacts, statistics |
@@ -24,6 +24,7 @@ pub(crate) mod control;
 pub(crate) mod effects;
 mod excursions;
 mod parking;
+mod pivot;
 pub(crate) mod plan;
 mod rerouting;
 pub(crate) mod retire;

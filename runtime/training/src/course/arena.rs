@@ -10,7 +10,7 @@ use super::draft::{Draft, Trip};
 use super::{Course, Ends, Kind};
 use roadwright_geometry::math::{Stream, exp};
 use roadwright_geometry::{DVec2, HeightField, unit};
-use roadwright_scenario::{Edit, Place, Shape};
+use roadwright_scenario::{Edit, Place, Settings, Shape};
 use std::f64::consts::{PI, TAU};
 
 /// Distance of the start from the goal, m.
@@ -43,6 +43,12 @@ pub(super) fn course() -> Course {
 pub(super) fn draft(seed: u64) -> Draft {
     let mut draft = Draft::new("arena", seed, TIME);
     draft.apply(Edit::Terrain(Some(Box::new(hills()))));
+    // Those of the source are seen and slow nobody down.
+    let settings = draft.scenario.settings();
+    draft.apply(Edit::Settings(Settings {
+        slopes: false,
+        ..settings
+    }));
     landmarks(&mut draft);
     buildings(&mut draft);
     trees(&mut draft);

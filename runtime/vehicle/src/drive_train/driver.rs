@@ -42,6 +42,8 @@ pub struct Driver<'a> {
     pub acceleration: f64,
     /// Whether it is to drive backwards.
     pub is_reversing: bool,
+    /// Of gravity along the heading, m/s^2, where the model does not know it otherwise; less than 0 uphill.
+    pub pull: f64,
 }
 
 impl DriveTrain {
@@ -88,7 +90,41 @@ impl DriveTrain {
             driven_front: Some(gear.front),
             brake: pedals.brake * self.foot_brake / self.mass,
             resistance: self.resistance(speed) / self.mass,
+            slope: 0.0,
         }
+    }
+}
+
+impl Driver<'_> {
+    /// The acceleration that pedals have to give, m/s^2: on a slope the engine carries the weight as well,
+    /// and who wants to stand stands on the brake.
+    fn wanted(&self, along: f64, dt: f64) -> f64 {
+        if self.pull == 0.0 {
+            return self.acceleration;
+        }
+        let stands = along.abs() < STANDING || along + self.acceleration * dt <= 0.0;
+        if self.acceleration <= 0.0 && stands {
+            return f64::NAN;
+        }
+        self.acceleration
+            - if self.is_reversing {
+                -self.pull
+            } else {
+                self.pull
+            }
+    }
+
+    /// Whether the slope is stronger than all that the engine has: a vehicle that rolls back there would
+    /// only hang on its brakes.
+    fn is_too_steep(&self) -> bool {
+        let gear = self.state.shifting.gear_of(self.train);
+        let force = self.train.full_force(gear, 0.0).abs() / self.train.mass;
+        let uphill = if self.is_reversing {
+            self.pull
+        } else {
+            -self.pull
+        };
+        self.acceleration > 0.0 && force < uphill
     }
 }
 
@@ -104,10 +140,19 @@ impl Propulsion for Driver<'_> {
         shifting.shift(self.train, speed, pedalled, self.is_reversing, dt);
         // A gear of the other direction is engaged when the vehicle stands: until then it brakes. One
         // that has no such gear stays where it is.
-        let can = shifting.is_reverse == self.is_reversing && along > -STANDING;
-        let wanted = if can { self.acceleration } else { f64::NAN };
+        let has_gear = shifting.is_reverse == self.is_reversing;
+        let can = has_gear && (along > -STANDING || self.is_too_steep());
+        let wanted = if can {
+            self.wanted(along, dt)
+        } else {
+            f64::NAN
+        };
+        let shifting = &self.state.shifting;
         let pedals = self.train.pedals(shifting, along.max(0.0), wanted);
-        let push = self.train.push(shifting, pedals, speed);
+        let push = Push {
+            slope: self.pull,
+            ..self.train.push(shifting, pedals, speed)
+        };
         self.state.throttle = pedals.throttle;
         self.state.brake = pedals.brake;
         self.state.speed = speed;

@@ -159,6 +159,25 @@ impl DriveTrain {
         self.friction * load * share * self.own_share
     }
 
+    /// The hardest that engine and driven wheels pull it in the best of its gears, m/s^2, less air and
+    /// rolling: at a speed the way that it drives, m/s, where a share of its weight presses on ground that
+    /// leaves so much of the friction of its tyres. A vehicle without such a gear has the forward ones.
+    pub fn strongest(&self, along: f64, is_reversing: bool, (load, grip): (f64, f64)) -> f64 {
+        let gears = match &self.reverse {
+            Some(reverse) if is_reversing => std::slice::from_ref(reverse),
+            _ => &self.gears[..],
+        };
+        let weight = self.mass * GRAVITY * load * grip;
+        let force = |gear: &Gear| {
+            let speed = along.max(0.0).copysign(gear.ratio);
+            self.full_force(gear, speed)
+                .abs()
+                .min(self.traction(gear, weight))
+        };
+        let best = gears.iter().map(force).fold(0.0, f64::max);
+        ((best - self.resistance(along)) / self.mass).max(0.0)
+    }
+
     /// The hardest braking, m/s^2: that of the brakes or of the grip.
     pub fn hardest_braking(&self) -> f64 {
         (self.foot_brake / self.mass).min(self.friction * GRAVITY)

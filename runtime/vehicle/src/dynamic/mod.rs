@@ -185,6 +185,8 @@ pub struct Push {
     pub brake: f64,
     /// Of air and rolling, at least 0, against the motion; asks nothing of the grip.
     pub resistance: f64,
+    /// Of gravity along the body; less than 0 uphill. Asks nothing of the grip by itself.
+    pub slope: f64,
 }
 
 /// What gives a vehicle its speed: pedals, engine and brakes.

@@ -72,7 +72,7 @@ impl DynamicState {
             // Below the tyres' speeds engine and brakes alone decide about the speed.
             acceleration = weight * rates.along + (1.0 - weight) * wanted;
         }
-        let (along, moving) = roll(before.along, acceleration, &push, time);
+        let (along, moving) = roll(model, before.along, acceleration, &push, time);
         after.along = along;
         if weight == 0.0 || after.weight() == 0.0 {
             after = rolling(model, along, wheels);
@@ -143,6 +143,9 @@ fn rolling(model: &SingleTrack, along: f64, wheels: f64) -> Planar {
 /// the engine is stronger.
 fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     let grip = model.friction * GRAVITY;
+    if push.slope != 0.0 {
+        return on_slope(grip, along, push);
+    }
     if along == 0.0 {
         let left = (push.drive.abs() - push.brake - push.resistance).max(0.0);
         return push.drive.signum() * left.min(grip);
@@ -151,14 +154,33 @@ fn acceleration(model: &SingleTrack, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along)
 }
 
+/// The same on a slope. What brakes and rolling hold stands there, as far as the grip goes.
+fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
+    if along == 0.0 {
+        let net = push.drive.clamp(-grip, grip) + push.slope;
+        let held = push.brake.min(grip) + push.resistance;
+        return (net.abs() - held).max(0.0).copysign(net);
+    }
+    let tyres = (push.drive - push.brake.copysign(along)).clamp(-grip, grip);
+    tyres - push.resistance.copysign(along) + push.slope
+}
+
+/// Whether a vehicle that comes to rest stays there.
+fn comes_to_stand(model: &SingleTrack, push: &Push) -> bool {
+    if push.slope == 0.0 {
+        return push.drive.abs() <= push.brake + push.resistance;
+    }
+    on_slope(model.friction * GRAVITY, 0.0, push) == 0.0
+}
+
 /// Speed along the body after a step with an acceleration, and for how long of it the vehicle moves.
-fn roll(along: f64, acceleration: f64, push: &Push, time: f64) -> (f64, f64) {
+fn roll(model: &SingleTrack, along: f64, acceleration: f64, push: &Push, time: f64) -> (f64, f64) {
     let wanted = along + acceleration * time;
-    let stops = push.drive.abs() <= push.brake + push.resistance;
+    let stops = comes_to_stand(model, push);
     if stops && wanted * along < 0.0 {
         return (0.0, moving_time(along.abs(), -wanted.abs(), time));
     }
-    if push.drive == 0.0 {
+    if push.drive == 0.0 && (push.slope == 0.0 || stops) {
         return (at_rest(wanted.abs(), -1.0).copysign(wanted), time);
     }
     (wanted, time)
@@ -166,11 +188,12 @@ fn roll(along: f64, acceleration: f64, push: &Push, time: f64) -> (f64, f64) {
 
 /// Changes of a motion in a second.
 fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: f64) -> Planar {
-    let loads = model.axle_loads(wanted);
-    // Air and rolling act on the body; the tyres pass on the rest.
+    // The slope pulls at the centre of gravity: what shifts the loads is what the tyres do about it.
+    let loads = model.axle_loads(wanted - push.slope);
+    // Air, rolling and slope act on the body; the tyres pass on the rest.
     let resisted = match motion.along {
-        0.0 => 0.0,
-        along => push.resistance.copysign(-along),
+        0.0 => push.slope,
+        along => push.resistance.copysign(-along) + push.slope,
     };
     let asked = model.mass * (wanted - resisted);
     let share = match push.driven_front {

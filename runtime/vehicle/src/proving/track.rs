@@ -60,6 +60,7 @@ impl<'a> Car<'a> {
                     state: &mut self.drive,
                     acceleration,
                     is_reversing: false,
+                    pull: 0.0,
                 };
                 (self.state).step(self.model, limits, &mut driver, steering, dt, RATE_HZ)
             }

@@ -260,6 +260,7 @@ impl<S: Surface> Moment<'_, S> {
                 state: &mut state.drive,
                 acceleration,
                 is_reversing,
+                pull: 0.0,
             };
             let push = driver.push(speed, self.dt);
             return self.spun(push, state, speed);

@@ -13,7 +13,7 @@ mod spring;
 pub use engine::{EnginePoint, GearForce, Traction};
 pub use facts::Fact;
 pub use from_type::file_of_type;
-pub use outline::Outline;
+pub use outline::{Outline, TrailerOutline};
 pub use roll::RollCurve;
 pub use spring::QuarterCar;
 

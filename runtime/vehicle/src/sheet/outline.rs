@@ -21,6 +21,23 @@ pub struct Outline {
     pub centre: Option<f64>,
     /// Whether springs carry the hull.
     pub is_sprung: bool,
+    /// Its trailers in line behind it, from front to back.
+    pub trailers: Vec<TrailerOutline>,
+}
+
+/// Where the parts of a trailer are, as those of the vehicle that tows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrailerOutline {
+    /// Front and rear end of its body, m ahead.
+    pub ends: [f64; 2],
+    /// Lower and upper edge of its body, m above the ground; files say the upper one.
+    pub heights: [f64; 2],
+    /// Where it is joined to what tows it, m ahead.
+    pub coupling: f64,
+    /// Its axle, or the middle of its axles, m ahead.
+    pub axle: f64,
+    /// Half of its width, m.
+    pub half_width: f64,
 }
 
 impl From<&VehicleFile> for Outline {
@@ -39,8 +56,28 @@ impl From<&VehicleFile> for Outline {
             radius: file.wheels.radius,
             centre: body.centre_height,
             is_sprung: file.suspension.is_some(),
+            trailers: trailers(file),
         }
     }
+}
+
+/// The trailers of a file, in line.
+fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
+    let mut coupling = file.coupling().unwrap_or(-0.5 * file.body.length);
+    let low = file.body.ground_clearance;
+    let outlines = file.trailers.iter().map(|trailer| {
+        let joined = coupling;
+        coupling += trailer.next_coupling();
+        TrailerOutline {
+            ends: [joined + trailer.front, joined + trailer.rear()],
+            // A trailer that is lower than what tows it stands on the ground.
+            heights: [low.min(0.5 * trailer.height), trailer.height],
+            coupling: joined,
+            axle: joined - trailer.coupling_to_axle,
+            half_width: 0.5 * trailer.width,
+        }
+    });
+    outlines.collect()
 }
 
 impl Outline {
@@ -53,6 +90,15 @@ impl Outline {
             ahead = [ahead[0].min(x - self.radius), ahead[1].max(x + self.radius)];
             left = [left[0].min(*y), left[1].max(*y)];
             top = top.max(z + self.radius);
+        }
+        for trailer in &self.trailers {
+            let [front, rear] = trailer.ends;
+            ahead = [ahead[0].min(rear), ahead[1].max(front)];
+            left = [
+                left[0].min(-trailer.half_width),
+                left[1].max(trailer.half_width),
+            ];
+            top = top.max(trailer.heights[1]);
         }
         (ahead, left, top.max(self.centre.unwrap_or(0.0)))
     }
@@ -85,5 +131,27 @@ mod tests {
             "{ahead:?}"
         );
         assert_eq!((left, top), ([-0.785, 0.785], 1.59));
+        assert!(outline.trailers.is_empty());
+    }
+
+    #[test]
+    fn trailers_stand_in_line_behind_what_tows_them() {
+        let mut file = shipped("escort-caravan");
+        let second = file.trailers[0].clone();
+        file.trailers.push(second);
+        let outline = Outline::from(&file);
+        let [first, second] = outline.trailers[..] else {
+            panic!("{outline:?}");
+        };
+        let (kind, joined) = (&file.trailers[0], file.coupling().unwrap());
+        assert_eq!(first.coupling, joined);
+        assert!((first.ends[0] - joined - kind.front).abs() < 1e-12);
+        assert!((first.ends[0] - first.ends[1] - kind.length).abs() < 1e-12);
+        assert!((first.coupling - first.axle - kind.coupling_to_axle).abs() < 1e-12);
+        // The second one is joined to the first, as far behind it as that behind the car.
+        assert!((second.coupling - joined - kind.next_coupling()).abs() < 1e-12);
+        let (ahead, left, top) = outline.extent();
+        assert_eq!(ahead[0], second.ends[1]);
+        assert_eq!((left[1], top), (0.5 * kind.width, kind.height));
     }
 }

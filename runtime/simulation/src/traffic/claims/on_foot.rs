@@ -70,8 +70,8 @@ impl Scene<'_> {
     /// line, m, has to give it back to people: it can still stop.
     pub(super) fn is_stopped_by_people(&self, junction: u32, grant: &Grant, distance: f64) -> bool {
         let speed = self.speed(grant.agent);
-        let can_stop =
-            speed * speed <= 2.0 * STOPPING_FOR_PEOPLE * (distance - speed * self.dt).max(0.0);
+        let braking = self.braking(grant.agent, STOPPING_FOR_PEOPLE);
+        let can_stop = speed * speed <= 2.0 * braking * (distance - speed * self.dt).max(0.0);
         can_stop && self.is_kept_by_people((grant.agent, grant.at), (junction, grant.path), 0.0)
     }
 }

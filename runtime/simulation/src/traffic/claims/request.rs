@@ -3,7 +3,7 @@
 use super::Scratch;
 use super::scene::Scene;
 use super::watch::Intruder;
-use crate::agents::{Agents, Motion};
+use crate::agents::{Agents, LanePosition, Motion};
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -189,7 +189,7 @@ pub(super) fn collect(
         let remaining = ground.length(position.lanelet) - position.s;
         let motion = &agents.motion[index];
         let vehicle_type = types.get(who.vehicle_type);
-        let reach = reach(motion, vehicle_type);
+        let reach = reach(ground, motion, position, vehicle_type);
         let sight = reach.max(SIGHT * motion.speed + vehicle_type.front);
         // Most agents are in the middle of a lane: they are done here, without their routes.
         if remaining >= sight {
@@ -262,6 +262,12 @@ fn next_contested(
 /// How far ahead of its rear axle a vehicle asks, m. Example: a car whose front is 3.6 m before its
 /// rear axle asks at 8 m/s from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
-fn reach(motion: &Motion, vehicle_type: &VehicleType) -> f64 {
-    motion.speed * motion.speed / (2.0 * PROFILE_BRAKING) + ASKING_MARGIN + vehicle_type.front
+fn reach(
+    ground: &Ground,
+    motion: &Motion,
+    position: &LanePosition,
+    vehicle_type: &VehicleType,
+) -> f64 {
+    let braking = ground.expected_braking(PROFILE_BRAKING, position, vehicle_type);
+    motion.speed * motion.speed / (2.0 * braking) + ASKING_MARGIN + vehicle_type.front
 }

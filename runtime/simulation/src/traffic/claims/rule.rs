@@ -403,7 +403,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     let speed = scene.speed(agent);
     let distance = meeting.own.from - scene.front(agent, need.at);
     // It could not stop before the place any more, so it may not count on anybody's leaving in time.
-    if distance < speed * speed / (2.0 * BRAKING) + speed * scene.dt {
+    let braking = scene.braking(agent, BRAKING);
+    if distance < speed * speed / (2.0 * braking) + speed * scene.dt {
         return true;
     }
     // Who has a sign waits until the other one is nearly gone: a gap begins behind it.

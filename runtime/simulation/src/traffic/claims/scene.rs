@@ -192,14 +192,22 @@ impl<'a> Scene<'a> {
     /// amber.
     pub(super) fn can_stop(&self, agent: u32, distance: f64) -> bool {
         let speed = self.speed(agent);
-        speed * speed <= 2.0 * AMBER_BRAKING * distance
+        speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * distance
+    }
+
+    /// The braking that is expected of an agent: so much on dry ground, m/s^2.
+    pub(super) fn braking(&self, agent: u32, dry: f64) -> f64 {
+        let position = &self.agents.position[agent as usize];
+        let kind = self.vehicle_type(agent);
+        self.ground.expected_braking(dry, position, kind)
     }
 
     /// Whether an agent stands before the connection at an index of its route, or could stop well before.
     pub(super) fn stands_or_is_far(&self, agent: u32, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);
-        speed < STANDING || speed * speed <= 2.0 * AMBER_BRAKING * (distance - FAR)
+        speed < STANDING
+            || speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * (distance - FAR)
     }
 
     /// Whether the signal of a path stops an agent whose front is so far before the stop line, m.

@@ -1,0 +1,172 @@
+//! What drivers know of the grip of the ground ahead, and how fast they drive by it.
+//!
+//! Rows of controllers have no field for it, nor room for one. So it is in the speed that the road allows:
+//! less in bends that tyres would not hold, and no more than what can be lost before who is ahead, or
+//! before the place to stand at. On dry ground nothing of this is looked at.
+
+use super::{OPEN_GROUND_SPEED, Stretch, View};
+use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
+use roadwright_plugin_api::ControllerInput;
+use roadwright_vehicle::Grade;
+
+/// Nobody counts on harder braking than this, however much grip there is, m/s^2.
+const FIRM: f64 = 4.0;
+/// Nor on less than this: who would roll on for ever has to be somewhere, m/s^2.
+const LEAST: f64 = 0.1;
+/// The ground ahead is looked at every so many metres, up to so far.
+const SAMPLE: f64 = 3.0;
+const FARTHEST: f64 = 400.0;
+/// Time that passes before a driver brakes, s.
+const REACTION: f64 = 0.5;
+/// Left to who stands ahead, and to stop lines, m: a bit more than controllers leave.
+const GAP: f64 = 2.5;
+const STOP_GAP: f64 = 0.7;
+/// No bend is driven more slowly for its grip, m/s.
+const SLOWEST: f64 = 1.0;
+
+/// A place of the way ahead.
+struct Sample {
+    /// From the rear axle, m.
+    distance: f64,
+    /// To the next one, m.
+    length: f64,
+    /// What road and bend allow there, m/s.
+    speed: f64,
+    /// What a driver counts on there, m/s^2.
+    braking: f64,
+}
+
+impl View<'_> {
+    /// How far a driver has to look to stop gently by what the ground may be like, m.
+    #[inline]
+    pub(super) fn horizon(&self, agent: u32, margin: f64) -> f64 {
+        let speed = self.motion(agent).speed;
+        if !self.ground.is_grip_known() {
+            return speed * speed / (2.0 * PROFILE_BRAKING) + margin;
+        }
+        let counted_on =
+            COUNTED_ON * self.ground.lowest_grip() * self.vehicle_type(agent).hardest();
+        let braking = counted_on.clamp(LEAST, PROFILE_BRAKING);
+        (speed * speed / (2.0 * braking) + margin).min(FARTHEST)
+    }
+
+    /// Lowers the speed that the road allows to what the grip of bends ahead and of the way to them does.
+    pub(super) fn heed_bends(&self, agent: u32, horizon: f64, input: &mut ControllerInput) {
+        if !self.ground.is_grip_known() {
+            return;
+        }
+        // Twice the braking summed up over the way: the square of a speed that can be lost there.
+        let mut lost = 0.0;
+        for sample in self.samples(agent, horizon) {
+            let reachable = (sample.speed * sample.speed + lost).sqrt();
+            input.road_speed = input.road_speed.min(reachable);
+            lost += 2.0 * sample.braking.min(PROFILE_BRAKING) * sample.length;
+        }
+    }
+
+    /// The speed from which a driver can still stand behind its leader, or where it has to, m/s; without end
+    /// on dry ground. Obstacles are for controllers to pass or to stop at.
+    pub(super) fn halting_speed(&self, agent: u32, input: &ControllerInput) -> f64 {
+        if !self.ground.is_grip_known() {
+            return f64::INFINITY;
+        }
+        let ends = [
+            (input.leader_gap - GAP, input.leader_speed),
+            (input.stop_distance - STOP_GAP, 0.0),
+        ];
+        let safe = ends.map(|(gap, ahead)| self.safe_speed(agent, gap, ahead));
+        safe.into_iter().fold(f64::INFINITY, f64::min)
+    }
+
+    /// The same for one that is so far ahead, m, and moves at a speed, m/s: that of [Krauss 1998].
+    fn safe_speed(&self, agent: u32, gap: f64, ahead: f64) -> f64 {
+        if gap > FARTHEST {
+            return f64::INFINITY;
+        }
+        let gap = gap.max(0.0);
+        let lost = self.lost_over(agent, gap);
+        let braking = if gap > 0.0 {
+            lost / (2.0 * gap)
+        } else {
+            self.braking_here(agent)
+        };
+        let lag = braking * REACTION;
+        (lag * lag + ahead.max(0.0) * ahead.max(0.0) + lost).sqrt() - lag
+    }
+
+    /// The square of a speed that can be lost over a way ahead, m^2/s^2.
+    fn lost_over(&self, agent: u32, way: f64) -> f64 {
+        if !self.position(agent).is_on_lane() {
+            return 2.0 * self.braking_here(agent) * way;
+        }
+        let (mut lost, mut end, mut braking) = (0.0, 0.0, LEAST);
+        for sample in self.samples(agent, way) {
+            let length = sample.length.min(way - sample.distance).max(0.0);
+            (braking, end) = (sample.braking, sample.distance + length);
+            lost += 2.0 * braking * length;
+        }
+        // Where the route ends, or the lane has to be left, the ground goes on.
+        lost + 2.0 * braking * (way - end).max(0.0)
+    }
+
+    /// What a driver counts on where its vehicle is, m/s^2.
+    fn braking_here(&self, agent: u32) -> f64 {
+        let (pose, layers) = (self.pose(agent), self.ground.layers(self.position(agent)));
+        let grip = self.ground.grip_on(pose.position, layers);
+        (COUNTED_ON * grip * self.vehicle_type(agent).hardest()).clamp(LEAST, FIRM)
+    }
+
+    /// Speed off the roads, m/s.
+    pub(super) fn open_ground_speed(&self, agent: u32) -> f64 {
+        OPEN_GROUND_SPEED * self.open_ground_share(agent)
+    }
+
+    /// What the grip leaves of a speed off the roads: that from which a driver stands in the same way.
+    pub(super) fn open_ground_share(&self, agent: u32) -> f64 {
+        if !self.ground.is_grip_known() {
+            return 1.0;
+        }
+        (self.braking_here(agent) / PROFILE_BRAKING).min(1.0).sqrt()
+    }
+
+    /// Places of the way ahead, up to a distance, m.
+    fn samples(&self, agent: u32, reach: f64) -> impl Iterator<Item = Sample> + '_ {
+        let near = self
+            .ahead(agent)
+            .take_while(move |stretch| stretch.distance < reach);
+        near.flat_map(move |stretch| {
+            let start = (-stretch.distance).max(0.0);
+            let count = ((stretch.length - start) / SAMPLE).ceil().max(0.0) as u32;
+            (0..count).map(move |number| {
+                let s = start + f64::from(number) * SAMPLE;
+                self.sample_at(agent, &stretch, s)
+            })
+        })
+        .take_while(move |sample| sample.distance < reach)
+    }
+
+    fn sample_at(&self, agent: u32, stretch: &Stretch, s: f64) -> Sample {
+        let (ground, kind) = (self.ground, self.vehicle_type(agent));
+        let pose = ground.line(stretch.lanelet).pose(s);
+        let grip = ground.grip_on(pose.position, ground.layers_of(stretch.lanelet));
+        let counted_on = COUNTED_ON * grip * kind.hardest();
+        let bend = ground.curvature(stretch.lanelet, s).abs().max(1e-6);
+        let bend = (counted_on / bend).sqrt().max(SLOWEST);
+        Sample {
+            distance: stretch.distance + s,
+            length: SAMPLE.min(stretch.length - s),
+            speed: ground.road_speed(stretch.lanelet, s).min(bend),
+            braking: (counted_on - self.downhill(agent, pose)).clamp(LEAST, FIRM),
+        }
+    }
+
+    /// What a slope takes from the brakes at a place of the way, m/s^2.
+    fn downhill(&self, agent: u32, pose: roadwright_geometry::Pose) -> f64 {
+        let Some(land) = self.ground.slopes() else {
+            return 0.0;
+        };
+        let wheelbase = self.vehicle_type(agent).limits.wheelbase;
+        let rise = land.height(pose.point(wheelbase, 0.0)) - land.height(pose.position);
+        Grade::between(rise, wheelbase).pull.max(0.0)
+    }
+}

@@ -1,0 +1,307 @@
+//! A slope below a vehicle whose model is planar: gravity along its heading, and what engine and brakes
+//! make of a wish against it.
+//!
+//! Accelerations are those of one mass: forces over the mass of the vehicle. Positive ones point along
+//! the heading, whichever way the vehicle is to drive. Way and speed are those of the map: on a slope of
+//! 10 % the way over the ground is 0.5 % longer, which planar models leave out.
+//!
+//! ```text
+//!                     _.-'   pull = -g sin(a) uphill, +g sin(a) downhill
+//!            drive _.[==]    load = cos(a): the share of the weight that presses on the ground
+//!               _.-' pull
+//!          _.-' a
+//! ```
+//!
+//! ```
+//! use roadwright_vehicle::{Ask, Grade};
+//!
+//! // 20 % uphill, an engine for 1.5 m/s^2 on level ground, dry asphalt.
+//! let grade = Grade::between(0.2 * 2.7, 2.7).with(1.5, 1.05 * 9.81);
+//! let wish = Ask { acceleration: 1.0, is_reversing: false, max_braking: 8.0 };
+//! let effort = grade.effort(0.0, &wish, 0.01);
+//! // All of the engine is less than the weight: it rolls back.
+//! assert!(effort.drive == 1.5 && grade.roll(effort, 0.0, 0.01).0 < 0.0);
+//! ```
+
+use crate::dynamic::{GRAVITY, Propulsion, Push};
+
+/// Axles whose heights differ by less stand on level ground, m: beyond what heights are rounded to.
+const LEVEL: f64 = 1e-9;
+
+/// A slope below a vehicle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grade {
+    /// Acceleration of gravity along the heading, m/s^2; less than 0 uphill.
+    pub pull: f64,
+    /// Share of the weight that presses on the ground, 0 to 1.
+    pub load: f64,
+    /// The most that the engine gives, m/s^2.
+    pub engine: f64,
+    /// The most that the grip of the ground gives, along and across together, m/s^2.
+    pub hardest: f64,
+}
+
+/// What a driver wants of a vehicle on a slope.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ask {
+    /// The way that it is to drive, m/s^2; one that is not finite counts as full braking.
+    pub acceleration: f64,
+    /// Whether it is to drive backwards.
+    pub is_reversing: bool,
+    /// The most that the brakes give, m/s^2.
+    pub max_braking: f64,
+}
+
+/// What engine and brakes give, m/s^2.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Effort {
+    /// Of the engine, along the heading; negative backwards.
+    pub drive: f64,
+    /// Of the brakes, at least 0, against the motion.
+    pub brake: f64,
+}
+
+impl Effort {
+    /// Both, a share of each.
+    pub fn shortened(self, share: f64) -> Self {
+        Self {
+            drive: self.drive * share,
+            brake: self.brake * share,
+        }
+    }
+
+    /// What the tyres have to pass on along the vehicle, m/s^2.
+    pub fn along_tyres(self) -> f64 {
+        self.drive.abs().max(self.brake)
+    }
+}
+
+impl Grade {
+    /// The slope below two axles, the front one by `rise` metres higher than the rear one, at a distance
+    /// of `wheelbase` metres on the map; with an engine and a grip without end. Level ground is
+    /// [`Grade::is_level`].
+    pub fn between(rise: f64, wheelbase: f64) -> Self {
+        let (rise, flat) = if rise.abs() > LEVEL {
+            let length = (rise * rise + wheelbase * wheelbase).sqrt();
+            (rise / length, wheelbase / length)
+        } else {
+            (0.0, 1.0)
+        };
+        Self {
+            pull: -GRAVITY * rise,
+            load: flat,
+            engine: f64::INFINITY,
+            hardest: f64::INFINITY,
+        }
+    }
+
+    /// The same with an engine that gives so much, m/s^2, and tyres that give so much on this ground if
+    /// it were level, m/s^2.
+    pub fn with(self, engine: f64, hardest: f64) -> Self {
+        Self {
+            engine,
+            hardest: hardest * self.load,
+            ..self
+        }
+    }
+
+    /// Whether there is no slope.
+    pub fn is_level(&self) -> bool {
+        self.pull == 0.0
+    }
+
+    /// What a driver makes of engine and brakes for the next `dt` seconds at a speed along the heading,
+    /// m/s: what the slope takes is added to the wish, and what engine and brakes do not have is not
+    /// given. Who wants to stand stands on the brake.
+    pub fn effort(&self, speed: f64, ask: &Ask, dt: f64) -> Effort {
+        let direction = if ask.is_reversing { -1.0 } else { 1.0 };
+        let (along, pull) = (speed * direction, self.pull * direction);
+        let brake = |brake: f64| Effort { drive: 0.0, brake };
+        if !ask.acceleration.is_finite() {
+            return brake(ask.max_braking);
+        }
+        let wish = ask.acceleration;
+        if along < 0.0 {
+            // It rolls against its gear. What the engine can hold is braked first; where it is too weak,
+            // braking would only hang the vehicle on the slope.
+            let strongest = self.engine.min(self.hardest);
+            return if wish > 0.0 && strongest + pull < 0.0 {
+                Effort {
+                    drive: direction * self.engine,
+                    brake: 0.0,
+                }
+            } else {
+                brake(ask.max_braking)
+            };
+        }
+        if wish <= 0.0 && along + wish * dt <= 0.0 {
+            return brake(ask.max_braking);
+        }
+        let force = wish - pull;
+        if force < 0.0 {
+            brake((-force).min(ask.max_braking))
+        } else {
+            Effort {
+                drive: direction * force.min(self.engine),
+                brake: 0.0,
+            }
+        }
+    }
+
+    /// The most that an engine gives without getting beyond a top speed within `dt` seconds, m/s^2, at a
+    /// speed the way that it drives, m/s.
+    pub fn room(&self, max_speed: f64, along: f64, drive: f64, dt: f64) -> f64 {
+        let pull = self.pull * drive.signum();
+        ((max_speed - along) / dt - pull).max(0.0)
+    }
+
+    /// Speed along the heading after `dt` seconds, m/s, and the way in that time, m. Brakes end a motion
+    /// and begin none: what they hold stands, what is stronger slides. Exact for constant forces.
+    pub fn roll(&self, effort: Effort, speed: f64, dt: f64) -> (f64, f64) {
+        let Effort { drive, brake } = effort;
+        let net = drive + self.pull;
+        let stands = net.abs() <= brake;
+        let from_rest = |time: f64| {
+            if stands {
+                return (0.0, 0.0);
+            }
+            let after = (net - brake.copysign(net)) * time;
+            (after, 0.5 * after * time)
+        };
+        if speed == 0.0 {
+            return from_rest(dt);
+        }
+        let after = speed + (net - brake.copysign(speed)) * dt;
+        if after * speed >= 0.0 {
+            return (after, 0.5 * (speed + after) * dt);
+        }
+        // It comes to rest within the step, and may go on the other way.
+        let stopping = dt * speed / (speed - after);
+        let (after, way) = from_rest(dt - stopping);
+        (after, 0.5 * speed * stopping + way)
+    }
+}
+
+/// A vehicle without a drive train on a slope, for models that ask for forces.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Climb {
+    /// What is below it.
+    pub grade: Grade,
+    /// What its driver wants.
+    pub ask: Ask,
+    /// As fast as it drives, m/s.
+    pub max_speed: f64,
+}
+
+impl Propulsion for Climb {
+    fn push(&mut self, speed: f64, dt: f64) -> Push {
+        let Effort { drive, brake } = self.grade.effort(speed, &self.ask, dt);
+        let pull = self.grade.pull;
+        let room = self
+            .grade
+            .room(self.max_speed, speed * drive.signum(), drive, dt);
+        Push {
+            drive: drive.clamp(-room, room),
+            brake,
+            slope: pull,
+            ..Push::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn ask(acceleration: f64) -> Ask {
+        Ask {
+            acceleration,
+            is_reversing: false,
+            max_braking: 8.0,
+        }
+    }
+
+    /// Drives on a slope of `rise` in 1 with an engine of 2 m/s^2; speed and way after so many seconds.
+    fn drive(rise: f64, wish: f64, (mut speed, seconds): (f64, f64), dt: f64) -> (f64, f64) {
+        let grade = Grade::between(rise, 1.0).with(2.0, 9.0);
+        let mut place = 0.0;
+        for _ in 0..(seconds / dt).round() as u32 {
+            let effort = grade.effort(speed, &ask(wish), dt);
+            let share = (grade.hardest / effort.along_tyres()).min(1.0);
+            let (after, way) = grade.roll(effort.shortened(share), speed, dt);
+            (speed, place) = (after, place + way);
+        }
+        (speed, place)
+    }
+
+    #[test]
+    fn the_pull_is_that_of_the_slope() {
+        let grade = Grade::between(0.3, 3.0);
+        let angle = roadwright_geometry::math::atan(0.1);
+        let (sin, cos) = roadwright_geometry::math::sin_cos(angle);
+        assert!((grade.pull + GRAVITY * sin).abs() < 1e-12);
+        assert!((grade.load - cos).abs() < 1e-12);
+        // Rounded heights of level land are no slope.
+        let level = Grade::between(4e-16, 2.7);
+        assert!(level.is_level() && level.load == 1.0);
+        assert!(Grade::between(f64::NAN, 2.7).is_level());
+    }
+
+    #[test]
+    fn a_wish_is_given_as_far_as_the_engine_goes() {
+        // 10 % takes 0.976 m/s^2: of 2 there are 1.024 left.
+        let left = 2.0 + Grade::between(0.1, 1.0).pull;
+        for (wish, given) in [(1.0, 1.0), (2.0, left), (50.0, left)] {
+            let (speed, _) = drive(0.1, wish, (0.0, 4.0), 0.01);
+            assert!((speed - 4.0 * given).abs() < 1e-9, "{wish}: {speed}");
+        }
+        // Downhill the weight helps.
+        let (speed, _) = drive(-0.1, 1.0, (0.0, 4.0), 0.01);
+        assert!((speed - 4.0).abs() < 1e-9, "{speed}");
+    }
+
+    #[test]
+    fn the_limiting_grade_is_that_of_engine_and_weight() {
+        // sin a = 2 / g.
+        let limit = {
+            let sin = 2.0 / GRAVITY;
+            sin / (1.0f64 - sin * sin).sqrt()
+        };
+        assert!(drive(0.99 * limit, 1.5, (0.0, 10.0), 0.01).1 > 0.5);
+        let (speed, way) = drive(1.01 * limit, 1.5, (0.0, 10.0), 0.01);
+        assert!(way < -0.5 && speed < 0.0, "{speed} {way}");
+        // Who wants to stand stands, to the bit.
+        assert_eq!(drive(1.01 * limit, 0.0, (0.0, 10.0), 0.01), (0.0, 0.0));
+        assert_eq!(drive(-0.5, -1.0, (0.0, 10.0), 0.01), (0.0, 0.0));
+    }
+
+    #[test]
+    fn who_rolls_up_comes_back_however_long_the_steps_are() {
+        let exact = drive(0.5, 2.0, (12.0, 8.0), 0.001);
+        assert!(exact.0 < -5.0);
+        for dt in [0.005, 0.02, 0.1] {
+            let seen = drive(0.5, 2.0, (12.0, 8.0), dt);
+            assert!((seen.0 - exact.0).abs() < 1e-9, "{dt}: {seen:?} {exact:?}");
+            assert!((seen.1 - exact.1).abs() < 1e-9, "{dt}: {seen:?} {exact:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_wish_makes_energy_that_engine_and_slope_do_not_have(
+            rise in -2.0..2.0f64, speed in -40.0..40.0f64, wish in proptest::num::f64::ANY,
+            is_reversing: bool, dt in 1e-3..0.2f64,
+        ) {
+            let grade = Grade::between(rise, 1.0).with(2.0, 9.0);
+            let ask = Ask { is_reversing, ..ask(wish) };
+            let effort = grade.effort(speed, &ask, dt);
+            prop_assert!(effort.drive.abs() <= 2.0 && effort.brake <= 8.0 && effort.brake >= 0.0);
+            let (after, way) = grade.roll(effort, speed, dt);
+            prop_assert!(after.is_finite() && way.is_finite());
+            let gained = 0.5 * (after * after - speed * speed) - grade.pull * way;
+            // What the engine did, with a bit of room for rounding.
+            prop_assert!(gained <= (effort.drive * way).max(0.0) + 1e-9, "{gained} {effort:?}");
+        }
+    }
+}
