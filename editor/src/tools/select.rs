@@ -1,7 +1,8 @@
 //! Selecting, moving, turning, reshaping.
 
 use super::handles::{
-    Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_point,
+    Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,
+    without_point,
 };
 use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
 use roadwright_geometry::DVec2;
@@ -68,9 +69,9 @@ impl Select {
             .find(|object| context.selection.contains(*object))
             .or(under
                 .iter()
-                // A forest lies under half of the map: unless it is selected, a drag in it is a
+                // A forest, or land, lies under half of the map: unless it is selected, a drag in it is a
                 // box.
-                .find(|object| !matches!(object, ObjectId::Forest(_))))
+                .find(|object| !matches!(object, ObjectId::Forest(_) | ObjectId::Land(_))))
             .copied();
         let drag = if let Some(handle) = handle {
             match (handle.kind, selection_box(context)) {
@@ -168,6 +169,14 @@ impl Select {
                 )],
             };
         }
+        if let (Some(handle), true) = (self.handle_at(pointer.at, context), pointer.modifiers.alt)
+            && let HandleKind::LandCorner(id, index) = handle.kind
+        {
+            return match without_corner(context.scenario, id, index) {
+                Some(edit) => vec![Effect::Apply("Remove corner".into(), edit)],
+                None => vec![Effect::Refuse("An area needs three corners.".into())],
+            };
+        }
         let under = context.pick(pointer.at, 0.6 * context.reach());
         let index = match &self.last {
             // The same place again: what lies below.
@@ -260,6 +269,7 @@ fn label(kind: HandleKind) -> &'static str {
         HandleKind::RoadRadius(..) => "Change radius",
         HandleKind::ObstacleCorner(..) => "Resize obstacle",
         HandleKind::ForestCorner(..) => "Reshape forest",
+        HandleKind::LandCorner(..) => "Reshape land",
         HandleKind::Start(_) => "Move start",
         HandleKind::Destination(_) | HandleKind::FlowDestination(_) => "Move destination",
         HandleKind::Origin(_) => "Move origin",
@@ -363,6 +373,10 @@ pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Ve
             let forest = scenario.forests().get(&id);
             forest.map(|forest| vec![closed(forest.area.clone(), tone)])
         }
+        ObjectId::Land(id) => scenario.land().get(&id).map(|land| {
+            let rings = land.rings().cloned();
+            rings.map(|ring| closed(ring, tone)).collect()
+        }),
         ObjectId::PointOfInterest(id) => {
             let point = scenario.points_of_interest().get(&id);
             point.map(|point| vec![place_mark(point, context.scale, tone)])
