@@ -4,7 +4,9 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::LandId;
 use crate::land::{Land, MAX_PAINTED_CORNERS};
 use glam::DVec2;
+use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::polygon;
+use std::ops::ControlFlow;
 
 /// Pairs of edges that are compared in one check at most: outlines that are all in one place cannot
 /// keep a person waiting.
@@ -66,34 +68,13 @@ fn outline(id: LandId, land: &Land, left: &mut usize) -> Option<Finding> {
     )
 }
 
-/// Where two edges of an area cross, by a sweep along x: those that begin farther right than an edge ends
-/// cannot meet it.
+/// Where two edges of an area cross.
 fn crossing(land: &Land, left: &mut usize) -> Option<DVec2> {
-    // Edge, its ring, its place in the ring, and how many there are in the ring.
-    let mut edges: Vec<((DVec2, DVec2), usize, usize, usize)> = Vec::new();
-    for (number, ring) in land.rings().enumerate() {
-        let count = ring.len();
-        let all = polygon::edges(ring).enumerate();
-        edges.extend(all.map(|(i, edge)| (edge, number, i, count)));
-    }
-    let low = |edge: &(DVec2, DVec2)| edge.0.x.min(edge.1.x);
-    edges.sort_by(|a, b| low(&a.0).total_cmp(&low(&b.0)));
-    for (index, (edge, ring, i, count)) in edges.iter().enumerate() {
-        let end = edge.0.x.max(edge.1.x);
-        for (other, other_ring, j, _) in &edges[index + 1..] {
-            if low(other) > end {
-                break;
-            }
-            *left = left.checked_sub(1)?;
-            // Neighbours share a corner.
-            let apart = i.abs_diff(*j);
-            if ring == other_ring && (apart <= 1 || apart + 1 == *count) {
-                continue;
-            }
-            if polygon::segments_cross(edge.0, edge.1, other.0, other.1) {
-                return Some(0.5 * (other.0 + other.1));
-            }
-        }
-    }
-    None
+    let mut place = None;
+    let rings = land.rings().map(Vec::as_slice);
+    for_each_crossing(rings, left, |_, (a, b)| {
+        place = Some(0.5 * (a + b));
+        ControlFlow::Break(())
+    });
+    place
 }
