@@ -1,5 +1,6 @@
 //! The ground: all of a scenario that driving does not change.
 
+mod cells;
 mod crossings;
 mod lane_finder;
 mod loose;
@@ -12,7 +13,9 @@ mod signal_heads;
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use loose::LooseKind;
-pub(crate) use obstacles::{Displaced, Obstacles, Owner};
+pub(crate) use obstacles::{
+    Displaced, MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, Obstacles, Owner, SIDE_CLEARANCE,
+};
 pub(crate) use rings::Ring;
 pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
 use signal_heads::Post;
@@ -74,8 +77,7 @@ impl Ground {
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
         let has_same_lanes = custom(old) == custom(new) && has_same_lanes(old, new);
-        let has_same_obstacles =
-            old.obstacles() == new.obstacles() && old.forests() == new.forests();
+        let has_same_obstacles = same_obstacles(old, new) && old.forests() == new.forests();
         let places = named_places(new);
         let has_same_terrain = old.terrain() == new.terrain();
         let has_same_grip = old.settings().grip == new.settings().grip;
@@ -437,4 +439,9 @@ fn has_same_lanes(old: &Scenario, new: &Scenario) -> bool {
         })
     };
     a.road_count() == b.road_count() && a.nodes().eq(b.nodes()) && a.roads().all(same)
+}
+
+/// Whether two scenarios have the same obstacles; an edit of anything else shares them.
+fn same_obstacles(old: &Scenario, new: &Scenario) -> bool {
+    std::ptr::eq(old.obstacles(), new.obstacles()) || old.obstacles() == new.obstacles()
 }
