@@ -2,6 +2,7 @@
 
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
+use roadwright_render::ground;
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::{
     GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadId,
@@ -44,6 +45,21 @@ pub struct StreetName {
     pub width: f64,
 }
 
+/// The name of a park or a water, and where it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LandName {
+    /// The name.
+    pub name: String,
+    /// What the land is used for.
+    pub usage: LandUse,
+    /// Where the middle of the name stands, m.
+    pub at: DVec2,
+    /// How far that is from the edge of the area, m.
+    pub room: f64,
+    /// The area, m^2.
+    pub area: f64,
+}
+
 /// A scenario with what is derived from it.
 #[derive(Debug, Clone)]
 pub struct Scene {
@@ -59,6 +75,8 @@ pub struct Scene {
     pub roads: Vec<RoadShape>,
     /// The names of all roads that have one, the longest road first.
     pub street_names: Vec<StreetName>,
+    /// The names of parks and waters, the largest first.
+    pub land_names: Arc<Vec<LandName>>,
     /// The box around each area of land and each obstacle: a town has thousands, and the pointer asks in
     /// every frame.
     land_boxes: Vec<(LandId, (DVec2, DVec2))>,
@@ -96,6 +114,7 @@ impl Scene {
             Some((id, around))
         });
         Self {
+            land_names: land_names(&scenario, before),
             land_boxes: land_boxes.collect(),
             obstacle_boxes: obstacle_boxes.collect(),
             grip: GripMap::new(&scenario, &layout).map(Arc::new),
@@ -361,6 +380,28 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
         reach,
         road: road.clone(),
     }
+}
+
+/// The names of parks and waters, the largest first; those of `before` if its land is the same.
+fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
+    let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
+    if let Some(scene) = before.filter(same) {
+        return scene.land_names.clone();
+    }
+    let named = scenario.painted_land().filter_map(|(_, land)| {
+        ground::ink(land.usage).filter(|_| !land.name.is_empty())?;
+        let (at, room) = ground::place_of_name(land)?;
+        Some(LandName {
+            name: land.name.clone(),
+            usage: land.usage,
+            at,
+            room,
+            area: land.area(),
+        })
+    });
+    let mut names: Vec<LandName> = named.collect();
+    names.sort_by(|a, b| b.area.total_cmp(&a.area).then_with(|| a.name.cmp(&b.name)));
+    Arc::new(names)
 }
 
 /// The names of all roads that have one, the longest first.
