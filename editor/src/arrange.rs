@@ -173,6 +173,12 @@ pub(crate) fn similar(scenario: &Scenario, to: ObjectId) -> Objects {
             let ids = scenario.forests().keys();
             ids.map(|id| ObjectId::Forest(*id)).collect()
         }
+        ObjectId::Land(id) => {
+            let usage = scenario.land().get(&id).map(|land| land.usage);
+            let land = scenario.land().iter();
+            let alike = land.filter(|(_, land)| Some(land.usage) == usage);
+            alike.map(|(id, _)| ObjectId::Land(*id)).collect()
+        }
         ObjectId::PointOfInterest(_) => {
             let ids = scenario.points_of_interest().keys();
             ids.map(|id| ObjectId::PointOfInterest(*id)).collect()

@@ -276,6 +276,7 @@ impl Canvas {
         self.traffic(board, model);
         if model.settings.names {
             let is_pale = self.painter.heat().is_some();
+            board.land_names(&model.scene);
             board.street_names(&model.scene, &self.dots, is_pale);
             board.place_names(model.document.scenario());
         }

@@ -92,7 +92,7 @@ commands! {
     Follow: "Follow vehicle", "Keep the watched vehicle in the middle.", "Shift+F";
     FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
     FrameAll: "Frame all", "Show the whole scenario.", "Home";
-    Search: "Find street…", "Find a street by its name.", "Ctrl+F";
+    Search: "Find street…", "Find a street, a park or a water by its name.", "Ctrl+F";
     ToggleGrid: "Grid", "Show or hide the grid.", "G";
     ToggleGridSnap: "Snap to grid", "Let the grid catch the pointer.", "Shift+G";
     ToggleMinimap: "Minimap", "Show or hide the minimap.", "N";
@@ -106,6 +106,7 @@ commands! {
         Road: "Tool: Road", "Draw roads.", "R";
         Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
         Forest: "Tool: Forest", "Paint forests.", "T";
+        Land: "Tool: Land", "Draw parks, waters and quarters.", "U";
         Place: "Tool: Place", "Place points of interest and parking bays.", "P";
         Terrain: "Tool: Terrain", "Shape the ground.", "H";
         Vehicle: "Tool: Vehicle", "Place vehicles.", "A";

@@ -59,6 +59,7 @@ pub(crate) fn tool(painter: &Painter, rect: Rect, kind: ToolKind, color: Color32
         ToolKind::Road => road(&sign),
         ToolKind::Obstacle => cube(&sign),
         ToolKind::Forest => trees(&sign),
+        ToolKind::Land => shore(&sign),
         ToolKind::Place => pin(&sign),
         ToolKind::Terrain => ridge(&sign),
         ToolKind::Vehicle => car(&sign),
@@ -99,6 +100,25 @@ fn trees(sign: &Sign<'_>) {
         let foot = top + 2.2 * size;
         sign.outline(&[(x, top), (x + size, foot), (x - size, foot)]);
         sign.segment((x, foot), (x, 0.93));
+    }
+}
+
+fn shore(sign: &Sign<'_>) {
+    sign.outline(&[
+        (0.12, 0.35),
+        (0.45, 0.1),
+        (0.9, 0.28),
+        (0.8, 0.72),
+        (0.4, 0.9),
+        (0.1, 0.7),
+    ]);
+    for y in [0.42, 0.6] {
+        sign.line(&[
+            (0.3, y),
+            (0.42, y - 0.07),
+            (0.56, y + 0.03),
+            (0.7, y - 0.05),
+        ]);
     }
 }
 

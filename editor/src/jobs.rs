@@ -162,6 +162,10 @@ impl Job {
                 }
                 let imported = imported.map(|(scenario, summary)| {
                     let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);
+                    if summary.buildings + summary.land > 0 {
+                        let (buildings, land) = (summary.buildings, summary.land);
+                        text += &format!(", {buildings} buildings, {land} areas of land");
+                    }
                     if !summary.warnings.is_empty() {
                         let left_out: usize = summary.warnings.iter().map(|w| w.count).sum();
                         text += &format!("; {left_out} things left out or changed");

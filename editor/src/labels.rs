@@ -5,7 +5,7 @@ use crate::marks::Board;
 use crate::scene::Scene;
 use egui::epaint::TextShape;
 use egui::{Color32, FontId, Pos2, Rect, Vec2, vec2};
-use roadwright_render::palette;
+use roadwright_render::{ground, palette};
 use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, PI};
@@ -16,6 +16,8 @@ const MOST_NAMES: usize = 120;
 const FARTHEST_PLACE: f64 = 0.5;
 /// A street says its name again after so many points.
 const AGAIN: f32 = 520.0;
+/// The name of a smaller area is not written, square points.
+const LEAST_LAND: f64 = 3_000.0;
 /// How far a halo reaches around letters, points.
 const HALO: f32 = 2.0;
 /// A road that is this much wider than capital letters are high has its name on the asphalt, points.
@@ -123,6 +125,45 @@ impl Board<'_> {
         }
     }
 
+    /// Names of parks and waters in the hue of the land, where there is room, the largest first.
+    pub(crate) fn land_names(&self, scene: &Scene) {
+        let (low, high) = self.camera.view(self.rect);
+        let mut taken: Vec<Rect> = Vec::new();
+        let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
+        for land in scene.land_names.iter() {
+            let pixels = land.area / (self.camera.scale * self.camera.scale);
+            // The largest come first: no later one has room.
+            if pixels < LEAST_LAND || taken.len() >= MOST_NAMES {
+                break;
+            }
+            let is_seen = land.at.cmpge(low).all() && land.at.cmple(high).all();
+            let centre = self.at(land.at);
+            let before = written.entry(&land.name).or_default();
+            let is_thin = land.room / self.camera.scale < 6.0;
+            let is_near = |other: &Pos2| other.distance(centre) < AGAIN;
+            let Some(ink) = ground::ink(land.usage).filter(|_| is_seen && !is_thin) else {
+                continue;
+            };
+            if before.iter().any(is_near) {
+                continue;
+            }
+            let font = FontId::proportional(13.0);
+            let name = land.name.clone();
+            let galley = self
+                .painter
+                .layout_no_wrap(name, font, Color32::PLACEHOLDER);
+            let bounds = Rect::from_center_size(centre, galley.size());
+            if taken.iter().any(|other| other.intersects(bounds)) {
+                continue;
+            }
+            taken.push(bounds);
+            before.push(centre);
+            let text = TextShape::new(bounds.min, galley, Color32::PLACEHOLDER);
+            let colors = [ink, ground::color(land.usage)].map(|hex| self.theme.of_the_map(hex));
+            self.with_colors(text, colors, 1.0);
+        }
+    }
+
     /// Writes a text with a halo, for asphalt below it or for open ground.
     fn with_halo(&self, text: TextShape, is_on_road: bool, strength: f32) {
         let (ink, halo) = if is_on_road {
@@ -131,6 +172,11 @@ impl Board<'_> {
         } else {
             (self.theme.ink(), self.theme.of_the_map(palette::GROUND))
         };
+        self.with_colors(text, [ink, halo], strength);
+    }
+
+    /// Writes a text in a colour, with a halo in another one.
+    fn with_colors(&self, text: TextShape, [ink, halo]: [Color32; 2], strength: f32) {
         let colored = |shift: Vec2, color: Color32| {
             let mut text = text.clone();
             text.pos += shift;

@@ -8,8 +8,8 @@ use egui::{
     Color32, ColorImage, Rect, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, pos2,
     vec2,
 };
-use roadwright_geometry::DVec2;
-use roadwright_render::palette;
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_render::{ground, palette};
 use std::sync::Arc;
 
 /// Longest side, points.
@@ -39,9 +39,11 @@ impl Minimap {
         if let Some(drawn) = &mut self.drawn
             && drawn.dark == theme.dark
         {
-            // Every edit makes a new scene; only roads are drawn, so only their changes count.
+            // Every edit makes a new scene; only roads and land are drawn, so only their changes count.
             let same = Arc::ptr_eq(&drawn.scene, scene);
-            if same || drawn.scene.scenario.network() == scene.scenario.network() {
+            let (old, new) = (&drawn.scene.scenario, &scene.scenario);
+            let same_land = || std::ptr::eq(old.land(), new.land());
+            if same || same_land() && old.network() == new.network() {
                 drawn.scene = scene.clone();
                 return;
             }
@@ -133,7 +135,34 @@ fn extent(scene: &Scene) -> (DVec2, DVec2) {
     (low - pad, high + pad)
 }
 
-/// Roads as lines of one pixel.
+/// What lies on the ground, pixel by pixel along the rows that an area covers.
+fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Theme) {
+    let mut areas: Vec<_> = scene.scenario.painted_land().collect();
+    areas.sort_by_key(|(_, land)| land.usage.rank());
+    let [width, height] = image.size;
+    for (_, land) in areas {
+        let color = theme.of_the_map(ground::color(land.usage));
+        let (bottom, top) = polygon::bounds(&land.outline).unwrap_or_default();
+        let row = |y: f64| ((y - low.y) / pixel).clamp(0.0, height as f64) as usize;
+        for y in row(bottom.y)..row(top.y).min(height) {
+            let at = low.y + (y as f64 + 0.5) * pixel;
+            // Where the middle of the row crosses edges: inside between the first and the second.
+            let edges = land.rings().flat_map(|ring| polygon::edges(ring));
+            let mut crossed: Vec<f64> = edges
+                .filter(|(a, b)| (a.y > at) != (b.y > at))
+                .map(|(a, b)| a.x + (at - a.y) / (b.y - a.y) * (b.x - a.x))
+                .collect();
+            crossed.sort_by(f64::total_cmp);
+            for span in crossed.as_chunks::<2>().0 {
+                let column = |x: f64| ((x - low.x) / pixel + 0.5).clamp(0.0, width as f64) as usize;
+                let base = (height - 1 - y) * width;
+                image.pixels[base + column(span[0])..base + column(span[1])].fill(color);
+            }
+        }
+    }
+}
+
+/// Land, and roads as lines of one pixel.
 fn picture(scene: &Scene, low: DVec2, high: DVec2, theme: Theme) -> ColorImage {
     let world = high - low;
     let pixel = world.max_element() / f64::from(SIZE * DETAIL);
@@ -142,6 +171,7 @@ fn picture(scene: &Scene, low: DVec2, high: DVec2, theme: Theme) -> ColorImage {
         ((world.y / pixel) as usize).max(8),
     );
     let mut image = ColorImage::filled([width, height], theme.ground());
+    land(&mut image, scene, low, pixel, theme);
     let ink = theme.of_the_map(palette::ASPHALT);
     for road in &scene.roads {
         for pair in road.line.windows(2) {

@@ -2,8 +2,12 @@
 
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
+use roadwright_render::ground;
 use roadwright_scenario::junction::{Layout, layout};
-use roadwright_scenario::{GripMap, LanePlace, NodeId, ObjectId, Place, Road, RoadId, Scenario};
+use roadwright_scenario::{
+    GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadId,
+    Scenario,
+};
 use std::sync::Arc;
 
 /// How far from its line a sampled road may be, m.
@@ -41,6 +45,21 @@ pub struct StreetName {
     pub width: f64,
 }
 
+/// The name of a park or a water, and where it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LandName {
+    /// The name.
+    pub name: String,
+    /// What the land is used for.
+    pub usage: LandUse,
+    /// Where the middle of the name stands, m.
+    pub at: DVec2,
+    /// How far that is from the edge of the area, m.
+    pub room: f64,
+    /// The area, m^2.
+    pub area: f64,
+}
+
 /// A scenario with what is derived from it.
 #[derive(Debug, Clone)]
 pub struct Scene {
@@ -56,6 +75,12 @@ pub struct Scene {
     pub roads: Vec<RoadShape>,
     /// The names of all roads that have one, the longest road first.
     pub street_names: Vec<StreetName>,
+    /// The names of parks and waters, the largest first.
+    pub land_names: Arc<Vec<LandName>>,
+    /// The box around each area of land and each obstacle: a town has thousands, and the pointer asks in
+    /// every frame.
+    land_boxes: Vec<(LandId, (DVec2, DVec2))>,
+    obstacle_boxes: Vec<(ObstacleId, (DVec2, DVec2))>,
 }
 
 impl Scene {
@@ -81,7 +106,17 @@ impl Scene {
             }
         }
         let street_names = street_names(&scenario, &layout);
+        let land = scenario.land().iter();
+        let land_boxes = land.filter_map(|(&id, land)| Some((id, polygon::bounds(&land.outline)?)));
+        let obstacles = scenario.obstacles().iter();
+        let obstacle_boxes = obstacles.filter_map(|(&id, obstacle)| {
+            let around = polygon::bounds(&obstacle.shape.outline())?;
+            Some((id, around))
+        });
         Self {
+            land_names: land_names(&scenario, before),
+            land_boxes: land_boxes.collect(),
+            obstacle_boxes: obstacle_boxes.collect(),
             grip: GripMap::new(&scenario, &layout).map(Arc::new),
             scenario,
             revision,
@@ -101,7 +136,7 @@ impl Scene {
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let scenario = &self.scenario;
         // Rank, distance, object. The rank is the order in which things lie on each other: agents
-        // (0), flows and places (1), obstacles (2), nodes (3), roads (4), forests (5).
+        // (0), flows and places (1), obstacles (2), nodes (3), roads (4), forests (5), land (6).
         let mut found: Vec<(u8, f64, ObjectId)> = Vec::new();
         let near = |place: &Place| {
             let pose = scenario.pose_of(place)?;
@@ -127,7 +162,14 @@ impl Scene {
                 found.push((1, distance, ObjectId::PointOfInterest(id)));
             }
         }
-        for (&id, obstacle) in scenario.obstacles() {
+        let beside = DVec2::splat(0.3 * reach);
+        for &(id, (low, high)) in &self.obstacle_boxes {
+            if point.cmplt(low - beside).any() || point.cmpgt(high + beside).any() {
+                continue;
+            }
+            let Some(obstacle) = scenario.obstacles().get(&id) else {
+                continue;
+            };
             let distance = obstacle.shape.distance(point);
             // Obstacles have an area of their own to be hit.
             if distance <= 0.3 * reach {
@@ -151,8 +193,24 @@ impl Scene {
                 found.push((5, 0.0, ObjectId::Forest(id)));
             }
         }
+        for (id, usage) in self.land_at(point) {
+            // What is painted on top is found first.
+            let below = LandUse::ALL.len() - usage.rank();
+            found.push((6, below as f64, ObjectId::Land(id)));
+        }
         found.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
         found.into_iter().map(|(.., id)| id).collect()
+    }
+
+    /// Areas of land at a point.
+    fn land_at(&self, point: DVec2) -> impl Iterator<Item = (LandId, LandUse)> {
+        let boxes = self.land_boxes.iter();
+        let near = boxes
+            .filter(move |(_, (low, high))| point.cmpge(*low).all() && point.cmple(*high).all());
+        near.filter_map(move |(id, _)| {
+            let land = self.scenario.land().get(id)?;
+            land.contains(point).then_some((*id, land.usage))
+        })
     }
 
     fn roads_near(&self, point: DVec2, reach: f64) -> impl Iterator<Item = &RoadShape> {
@@ -187,6 +245,9 @@ impl Scene {
         let forests = scenario.forests().iter();
         let forests = forests.filter(|(_, f)| f.area.iter().copied().all(within));
         found.extend(forests.map(|(id, _)| ObjectId::Forest(*id)));
+        let land = scenario.land().iter();
+        let land = land.filter(|(_, land)| land.outline.iter().copied().all(within));
+        found.extend(land.map(|(id, _)| ObjectId::Land(*id)));
         let roads = self
             .roads
             .iter()
@@ -286,6 +347,7 @@ impl Scene {
                 polygon::bounds(&scenario.obstacles().get(&id)?.shape.outline())
             }
             ObjectId::Forest(id) => polygon::bounds(&scenario.forests().get(&id)?.area),
+            ObjectId::Land(id) => polygon::bounds(&scenario.land().get(&id)?.outline),
             ObjectId::PointOfInterest(id) => {
                 let at = scenario.points_of_interest().get(&id)?.position();
                 Some((at, at))
@@ -320,6 +382,28 @@ fn shape_of(id: RoadId, road: &Arc<Road>) -> RoadShape {
         reach,
         road: road.clone(),
     }
+}
+
+/// The names of parks and waters, the largest first; those of `before` if its land is the same.
+fn land_names(scenario: &Scenario, before: Option<&Scene>) -> Arc<Vec<LandName>> {
+    let same = |scene: &&Scene| std::ptr::eq(scene.scenario.land(), scenario.land());
+    if let Some(scene) = before.filter(same) {
+        return scene.land_names.clone();
+    }
+    let named = scenario.painted_land().filter_map(|(_, land)| {
+        ground::ink(land.usage).filter(|_| !land.name.is_empty())?;
+        let (at, room) = ground::place_of_name(land)?;
+        Some(LandName {
+            name: land.name.clone(),
+            usage: land.usage,
+            at,
+            room,
+            area: land.area(),
+        })
+    });
+    let mut names: Vec<LandName> = named.collect();
+    names.sort_by(|a, b| b.area.total_cmp(&a.area).then_with(|| a.name.cmp(&b.name)));
+    Arc::new(names)
 }
 
 /// The names of all roads that have one, the longest first.

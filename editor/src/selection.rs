@@ -10,12 +10,14 @@ fn everything(scenario: &Scenario) -> Objects {
     let roads = scenario.network().roads().map(|(id, _)| ObjectId::Road(id));
     let obstacles = scenario.obstacles().keys();
     let forests = scenario.forests().keys();
+    let land = scenario.land().keys();
     let points = scenario.points_of_interest().keys();
     let agents = scenario.agents().keys();
     let flows = scenario.flows().keys();
     roads
         .chain(obstacles.map(|id| ObjectId::Obstacle(*id)))
         .chain(forests.map(|id| ObjectId::Forest(*id)))
+        .chain(land.map(|id| ObjectId::Land(*id)))
         .chain(points.map(|id| ObjectId::PointOfInterest(*id)))
         .chain(agents.map(|id| ObjectId::Agent(*id)))
         .chain(flows.map(|id| ObjectId::Flow(*id)))

@@ -119,6 +119,8 @@ impl Hand {
         self.options.obstacle.kind = kinds[self.stream.next_index(3)];
         self.options.terrain.mode = modes[self.stream.next_index(4)];
         self.options.forest.erase = self.chance(0.4);
+        let uses = roadwright_scenario::LandUse::ALL;
+        self.options.land = uses[self.stream.next_index(uses.len())];
         self.options.preset = self.stream.next_index(self.options.presets.len());
         self.options.layer = self.stream.next_index(2) as i8;
         self.options.snap.grid = self.chance(0.3);

@@ -8,11 +8,12 @@ use egui::Key;
 use egui_kittest::SnapshotOptions;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
-use roadwright_editor::model::{Action, Dialog, Next};
+use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::ToolKind;
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
-use roadwright_scenario::{Control, NodeId, ObjectId, RoadId};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::{Control, Edit, LandId, LandUse, NodeId, ObjectId, RoadId};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -94,6 +95,65 @@ fn way_points() {
     bench.drag(&[(0.0, -42.0), (2.0, 40.0)]);
     bench.hover(41.0, -1.0);
     hold(&mut bench, "way_points");
+}
+
+#[test]
+fn drawn_land() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 110.0);
+    bench.ask(Action::Tool(ToolKind::Land));
+    bench.drag(&[
+        (-110.0, -70.0),
+        (90.0, -70.0),
+        (90.0, 60.0),
+        (-110.0, 60.0),
+        (-110.0, -60.0),
+    ]);
+    bench.set(|s| s.tools.land = LandUse::Water);
+    for (x, y) in [
+        (-60.0, -40.0),
+        (-5.0, -50.0),
+        (20.0, -10.0),
+        (-20.0, 25.0),
+        (-70.0, 10.0),
+    ] {
+        bench.click(x, y);
+    }
+    bench.key(Key::Enter);
+    let mut lake = bench.scenario().land()[&LandId(2)].clone();
+    lake.name = "Mirror Lake".into();
+    let island = [(-40.0, -12.0), (-30.0, -14.0), (-32.0, -5.0)].map(DVec2::from);
+    lake.holes.push(island.to_vec());
+    let edit = Edit::Land(LandId(2), Some(Box::new(lake)));
+    bench.ask(Action::Apply("Name it".into(), edit));
+    bench.ask(Action::Tool(ToolKind::Road));
+    bench.drag(&[(-90.0, 42.0), (100.0, 30.0)]);
+    bench.ask(Action::Tool(ToolKind::Obstacle));
+    bench.drag(&[(45.0, -40.0), (75.0, -10.0)]);
+    bench.key(Key::V);
+    bench.click(-10.0, -30.0);
+    hold(&mut bench, "land_drawn");
+    bench.set(|s| s.dark = true);
+    hold(&mut bench, "land_drawn_dark");
+}
+
+/// The picture of an imported town in the documentation:
+/// `ROADWRIGHT_EXTRACT=trinity.osm.pbf cargo test -p roadwright-editor --test pictures -- --ignored imported`.
+#[test]
+#[ignore = "needs an extract of OpenStreetMap, and writes into docs/pictures"]
+fn imported_town() {
+    let extract = std::env::var("ROADWRIGHT_EXTRACT").unwrap();
+    let pictures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/pictures");
+    let mut bench = Bench::start();
+    bench.ask(Action::Path(extract.into(), Purpose::Import, None));
+    bench.look_at(130.0, 80.0, 230.0);
+    let named = |land: &roadwright_scenario::Land| land.name == "College Park";
+    let green = bench.scenario().land().iter().find(|(_, land)| named(land));
+    if let Some((&id, _)) = green {
+        bench.ask(Action::Select([ObjectId::Land(id)].into()));
+    }
+    bench.settle();
+    bench.picture(&pictures.join("editor-dublin.png"));
 }
 
 #[test]

@@ -7,11 +7,11 @@ use common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
-use roadwright_editor::tools::{ObstacleKind, TerrainMode, ToolKind};
+use roadwright_editor::tools::{Lock, ObstacleKind, TerrainMode, ToolKind};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{
-    DrivingSide, DynamicsLevel, ObjectId, Place, PointOfInterestId, RoadId, Shape,
+    DrivingSide, DynamicsLevel, LandId, LandUse, ObjectId, Place, PointOfInterestId, RoadId, Shape,
 };
 use std::sync::Arc;
 
@@ -319,6 +319,66 @@ fn forests_are_painted_and_erased() {
     bench.drag(&[(-30.0, -40.0), (-30.0, 40.0)]);
     assert_eq!(bench.scenario().forests().len(), 2);
     undo_gives_back(&mut bench, &before);
+}
+
+#[test]
+fn land_is_drawn_reshaped_and_named() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.key(Key::U);
+    let empty = bench.scenario().clone();
+    bench.set(|s| s.tools.land = LandUse::Water);
+    for (x, y) in [(-60.0, -40.0), (20.0, -40.0), (20.0, 30.0)] {
+        bench.click(x, y);
+    }
+    bench.key(Key::Enter);
+    let pond = bench.scenario().land()[&LandId(1)].clone();
+    assert_eq!((pond.usage, pond.outline.len()), (LandUse::Water, 3));
+    assert!((pond.area() - 2_800.0).abs() < 60.0, "{}", pond.area());
+    undo_gives_back(&mut bench, &empty);
+    // It is selected: the Inspector has it.
+    let selected = ObjectId::Land(LandId(1));
+    assert!(bench.editor().model().selection.contains(&selected));
+    // Freehand, around it; and a line that crosses itself is none.
+    bench.set(|s| s.tools.land = LandUse::Park);
+    let round = [
+        (-90.0, -70.0),
+        (60.0, -70.0),
+        (60.0, 60.0),
+        (-90.0, 60.0),
+        (-90.0, -60.0),
+    ];
+    bench.drag(&round);
+    assert_eq!(bench.scenario().land().len(), 2);
+    let park = &bench.scenario().land()[&LandId(2)];
+    assert!(
+        park.usage == LandUse::Park && park.outline.len() < 12,
+        "{park:?}"
+    );
+    let before = bench.scenario().clone();
+    bench.drag(&[(-80.0, 0.0), (40.0, 50.0), (40.0, 0.0), (-80.0, 50.0)]);
+    assert_eq!(
+        bench.scenario(),
+        &before,
+        "an outline that crosses itself is refused"
+    );
+
+    bench.key(Key::V);
+    // Water lies on the park: it is found first.
+    bench.click(10.0, -20.0);
+    assert!(bench.editor().model().selection.contains(&selected));
+    let before = bench.scenario().clone();
+    bench.drag(&[(20.0, 30.0), (30.0, 40.0)]);
+    let moved = bench.scenario().land()[&LandId(1)].outline.clone();
+    let is_near = |p: &DVec2| (*p - DVec2::new(30.0, 40.0)).length() < 1.5;
+    assert!(moved.iter().any(is_near), "{moved:?}");
+    undo_gives_back(&mut bench, &before);
+    bench.key(Key::Delete);
+    assert_eq!(bench.scenario().land().len(), 1);
+    // Locked, the mouse leaves it alone.
+    bench.set(|s| s.tools.locks.extend([Lock::Land]));
+    bench.click(10.0, -20.0);
+    assert!(bench.editor().model().selection.is_empty());
 }
 
 #[test]

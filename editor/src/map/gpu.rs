@@ -437,10 +437,12 @@ impl CallbackTrait for Callback {
             origins: Vec::new(),
             draws: Vec::new(),
         };
+        plan.batches(&self.frame.land);
         for mesh in &self.frame.ground {
             plan.batches(std::slice::from_ref(mesh));
         }
         plan.batches(&self.frame.roads);
+        plan.batches(&self.frame.obstacles);
         plan.batches(std::slice::from_ref(&self.frame.things));
         plan.batches(self.frame.starts.as_slice());
         for (figure, all) in self.frame.figures() {

@@ -360,6 +360,40 @@ impl Painter for MeshBuilder {
         self.rim(&inner, &outer);
     }
 
+    fn area(&mut self, rings: &[&[DVec2]], color: Color) {
+        let rings: Vec<Vec<DVec2>> = rings.iter().map(|ring| polygon::tidy_ring(ring)).collect();
+        if rings.first().is_none_or(|outline| outline.len() < 3) {
+            return;
+        }
+        let color = self.ink.bytes(color);
+        let (mut places, mut corners, mut starts) = (Vec::new(), Vec::new(), Vec::new());
+        for (number, ring) in rings.iter().enumerate().filter(|(_, ring)| ring.len() > 2) {
+            if number > 0 {
+                starts.push(places.len() as u32);
+            }
+            // What is outside of a hole is inside of the area.
+            let side = if number > 0 { -SOFT } else { SOFT };
+            let normals = polygon::outward_mitres(ring, MITRE);
+            let edge = |builder: &mut Self, shift: f64, color| -> Vec<u32> {
+                let both = ring.iter().zip(&normals);
+                both.map(|(&p, &n)| builder.put(p, shift * n, color))
+                    .collect()
+            };
+            let inner = edge(self, -side, color);
+            let outer = edge(self, side, [0; 4]);
+            self.rim(&inner, &outer);
+            places.extend(ring.iter().map(|p| (*p - self.origin).to_array()));
+            corners.extend(inner);
+        }
+        let mut triangles = std::mem::take(&mut self.triangles);
+        self.earcut.earcut(places, &starts, &mut triangles);
+        for corner in triangles.as_chunks::<3>().0 {
+            let [a, b, c] = corner.map(|i| corners[i as usize]);
+            self.triangle(a, b, c);
+        }
+        self.triangles = triangles;
+    }
+
     fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color) {
         let ring = polygon::tidy_ring(points);
         if ring.len() < 3 {
@@ -436,6 +470,29 @@ mod tests {
                 .iter()
                 .all(|v| f32::from_bits(v[0]).abs() <= 1.0)
         );
+    }
+
+    #[test]
+    fn a_hole_in_an_area_is_not_filled() {
+        let mut builder = MeshBuilder::new(DVec2::ZERO, Level::Near, Ink::Light);
+        let ring = |half: f64| {
+            let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
+            corners.map(DVec2::from)
+        };
+        builder.area(&[&ring(10.0), &ring(4.0)], rgb(0x112233));
+        let mesh = builder.finish();
+        let place = |i: u32| {
+            let vertex = mesh.vertices[i as usize];
+            DVec2::new(
+                f64::from(f32::from_bits(vertex[0])),
+                f64::from(f32::from_bits(vertex[1])),
+            )
+        };
+        let areas = mesh.indices.as_chunks::<3>().0.iter().map(|corner| {
+            let [a, b, c] = corner.map(place);
+            0.5 * (b - a).perp_dot(c - a).abs()
+        });
+        assert!((areas.sum::<f64>() - (400.0 - 64.0)).abs() < 1e-6);
     }
 
     #[test]

@@ -18,7 +18,7 @@ type Known = BTreeMap<ForestId, (Forest, Arc<Instances>)>;
 pub struct Objects {
     /// Forest floors.
     pub floors: Arc<Mesh>,
-    /// Obstacles and destinations.
+    /// Loose obstacles and destinations.
     pub things: Arc<Mesh>,
     /// Vehicles where they will start.
     pub starts: Arc<Mesh>,
@@ -86,7 +86,10 @@ fn trees(forest: &Forest, ink: Ink) -> Instances {
 
 fn things(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
-    land::obstacles(&mut builder, scenario);
+    // Those that can be pushed; the others are with the land of their tile.
+    let loose = scenario.obstacles().iter();
+    let loose = loose.filter(|(_, obstacle)| obstacle.mass.is_some());
+    land::obstacles(&mut builder, loose);
     points_of_interest(&mut builder, scenario);
     builder.begin(Pass::Marking);
     for agent in scenario.agents().values() {

@@ -41,6 +41,10 @@ struct TileAnswer {
     fingerprint: u64,
     ink: Ink,
     mesh: Arc<Mesh>,
+    /// Land and yards.
+    ground: Arc<Mesh>,
+    /// Fixed obstacles.
+    obstacles: Arc<Mesh>,
 }
 
 /// What is derived from a scene for drawing.
@@ -137,6 +141,11 @@ impl MapPainter {
                     fingerprint: tile.fingerprint,
                     ink: question.ink,
                     mesh: Arc::new(tiles::mesh(&question.scene, tile, level, question.ink)),
+                    ground: Arc::new(tiles::ground(&question.scene, tile, level, question.ink)),
+                    obstacles: {
+                        let mesh = tiles::obstacles(&question.scene, tile, level, question.ink);
+                        Arc::new(mesh)
+                    },
                 })
             };
             question.wanted.iter().filter_map(answer).collect()
@@ -297,7 +306,7 @@ impl MapPainter {
         }
     }
 
-    /// Contour lines, floors of forests, yards.
+    /// Contour lines and floors of forests.
     fn ground(&self) -> Vec<Arc<Mesh>> {
         let contours = self
             .terrain
@@ -313,7 +322,7 @@ impl MapPainter {
     fn frame(&mut self, rect: Rect, camera: &Camera, moving: Option<Moving<'_>>) -> Frame {
         let (low, high) = camera.view(rect);
         let level = Level::at(camera.scale);
-        let mut roads = Vec::new();
+        let (mut roads, mut land, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
         let mut wanted = Vec::new();
         let content_tiles = self.content.tiles.clone();
         for (id, tile) in content_tiles.visible(low, high) {
@@ -327,7 +336,13 @@ impl MapPainter {
             // An older or another level's picture is better than a hole.
             let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
-            roads.extend(known.map(|answer| answer.mesh.clone()));
+            if let Some(answer) = known {
+                roads.push(answer.mesh.clone());
+                // Most tiles of a scenario that nobody has imported have neither.
+                let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
+                land.extend(Some(&answer.ground).filter(filled).cloned());
+                obstacles.extend(Some(&answer.obstacles).filter(filled).cloned());
+            }
         }
         // In the passes of the roads: below the paint, and below what lies on a higher layer.
         roads.extend(self.heat.iter().flat_map(|heat| heat.meshes.clone()));
@@ -357,8 +372,10 @@ impl MapPainter {
         });
         Frame {
             camera: *camera,
+            land,
             ground: self.ground(),
             roads,
+            obstacles,
             things: self.content.objects.things.clone(),
             starts: moving
                 .is_none()
@@ -373,9 +390,13 @@ impl MapPainter {
 /// What a frame draws.
 pub(super) struct Frame {
     pub(super) camera: Camera,
-    /// What lies below the roads, from the bottom up.
+    /// Land of all tiles in view.
+    pub(super) land: Vec<Arc<Mesh>>,
+    /// What else lies below the roads, from the bottom up.
     pub(super) ground: Vec<Arc<Mesh>>,
     pub(super) roads: Vec<Arc<Mesh>>,
+    /// Fixed obstacles of all tiles in view.
+    pub(super) obstacles: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) trees: Vec<Arc<Instances>>,

@@ -12,10 +12,12 @@ use std::sync::Arc;
 pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame: &Frame) {
     let painter = painter.with_clip_rect(rect);
     let mut shapes = Vec::new();
+    add_batches(&mut shapes, rect, camera, &frame.land);
     for mesh in &frame.ground {
         add_batches(&mut shapes, rect, camera, std::slice::from_ref(mesh));
     }
     add_batches(&mut shapes, rect, camera, &frame.roads);
+    add_batches(&mut shapes, rect, camera, &frame.obstacles);
     add_batches(
         &mut shapes,
         rect,

@@ -1,11 +1,13 @@
-//! The road network in tiles: what lies where, and the triangles of each tile and level.
+//! The map in tiles: what lies where, and the triangles of each tile and level.
 
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use crate::scene::Scene;
 use roadwright_geometry::{DVec2, polygon};
-use roadwright_render::{Painter, Pass, junction_layer, palette, roads_and_junctions};
+use roadwright_render::{
+    Painter, Pass, ground, junction_layer, land, palette, roads_and_junctions,
+};
 use roadwright_scenario::junction::{Junction, OutlineEdge};
-use roadwright_scenario::{DrivingSide, Road, RoadClass, RoadId};
+use roadwright_scenario::{DrivingSide, LandId, ObjectId, ObstacleId, Road, RoadClass, RoadId};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -17,11 +19,13 @@ const SIDE: f64 = 500.0;
 /// A tile by its column and row.
 pub type TileId = (i32, i32);
 
-/// What lies in a tile: roads and junctions whose middle is in it.
+/// What lies in a tile: roads, junctions, land and fixed obstacles whose middle is in it.
 #[derive(Debug, Clone, Default)]
 pub struct Tile {
     roads: Vec<RoadId>,
     junctions: Vec<usize>,
+    land: Vec<LandId>,
+    obstacles: Vec<ObstacleId>,
     /// Box around all of it, m.
     pub low: DVec2,
     /// Box around all of it, m.
@@ -64,11 +68,12 @@ impl Tiles {
             let mut points = junction.polygon();
             points.extend(borders.map(OutlineEdge::from));
             if let Some((low, high)) = polygon::bounds(&points) {
-                let empty = tile.roads.is_empty() && tile.junctions.is_empty();
+                let empty = tile.is_empty();
                 tile.grow(low - 1.0, high + 1.0, empty);
             }
             tile.junctions.push(index);
         }
+        land_and_obstacles(&mut tiles, scene);
         for tile in tiles.values_mut() {
             tile.fingerprint = fingerprint(tile, scene);
             let shared = tile
@@ -94,12 +99,40 @@ impl Tiles {
 }
 
 impl Tile {
+    fn is_empty(&self) -> bool {
+        let has_roads = !self.roads.is_empty() || !self.junctions.is_empty();
+        !has_roads && self.land.is_empty() && self.obstacles.is_empty()
+    }
+
     fn grow(&mut self, low: DVec2, high: DVec2, empty: bool) {
         (self.low, self.high) = if empty {
             (low, high)
         } else {
             (self.low.min(low), self.high.max(high))
         };
+    }
+}
+
+/// Shadows and yards reach around a house by no more than this, m.
+const AROUND: f64 = 12.0;
+
+fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {
+    let mut put = |(low, high): (DVec2, DVec2), reach: f64, add: &dyn Fn(&mut Tile)| {
+        let tile = tiles.entry(tile_of(0.5 * (low + high))).or_default();
+        let empty = tile.is_empty();
+        tile.grow(low - reach, high + reach, empty);
+        add(tile);
+    };
+    for (id, _) in scene.scenario.painted_land() {
+        if let Some(around) = scene.bounds_of(ObjectId::Land(id)) {
+            put(around, 3.0, &|tile| tile.land.push(id));
+        }
+    }
+    for (&id, obstacle) in scene.scenario.obstacles() {
+        let around = scene.bounds_of(ObjectId::Obstacle(id));
+        if let (Some(around), None) = (around, obstacle.mass) {
+            put(around, AROUND, &|tile| tile.obstacles.push(id));
+        }
     }
 }
 
@@ -169,7 +202,62 @@ fn fingerprint(tile: &Tile, scene: &Scene) -> u64 {
                 .hash(&mut hasher);
         }
     }
+    for id in &tile.land {
+        let Some(land) = scene.scenario.land().get(id) else {
+            continue;
+        };
+        (id, land.usage).hash(&mut hasher);
+        for ring in land.rings() {
+            hash_ring(ring, &mut hasher);
+        }
+    }
+    for id in &tile.obstacles {
+        let Some(obstacle) = scene.scenario.obstacles().get(id) else {
+            continue;
+        };
+        (id, obstacle.height.to_bits()).hash(&mut hasher);
+        hash_ring(&obstacle.shape.outline(), &mut hasher);
+    }
     hasher.finish()
+}
+
+fn hash_ring(ring: &[DVec2], hasher: &mut impl Hasher) {
+    ring.len().hash(hasher);
+    for point in ring {
+        (point.x.to_bits(), point.y.to_bits()).hash(hasher);
+    }
+}
+
+/// The triangles of the land of a tile, with the yards of its houses: below all roads.
+pub(super) fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    let scenario = &scene.scenario;
+    if let Some(detail) = land::Detail::at(level.pixels_per_metre()) {
+        // Below the lowest use.
+        builder.set_layer(-1);
+        let obstacles = tile.obstacles.iter();
+        let houses = obstacles.filter_map(|id| scenario.obstacles().get(id));
+        land::yards(&mut builder, houses, detail);
+    }
+    for area in tile.land.iter().filter_map(|id| scenario.land().get(id)) {
+        // By use over all tiles: a park that reaches into the next tile lies on the quarter there.
+        builder.set_layer(area.usage.rank() as i8);
+        ground::area(&mut builder, area);
+    }
+    builder.finish()
+}
+
+/// The triangles of the fixed obstacles of a tile: above the roads, as they are in pictures.
+pub(super) fn obstacles(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
+    let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    let all = scene.scenario.obstacles();
+    let own: Vec<_> = tile
+        .obstacles
+        .iter()
+        .filter_map(|id| Some((id, all.get(id)?)))
+        .collect();
+    land::obstacles(&mut builder, own);
+    builder.finish()
 }
 
 /// The triangles of a tile.

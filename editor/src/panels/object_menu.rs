@@ -104,6 +104,7 @@ fn single(
         ObjectId::Flow(_)
         | ObjectId::Obstacle(_)
         | ObjectId::Forest(_)
+        | ObjectId::Land(_)
         | ObjectId::PointOfInterest(_) => {}
     }
 }

@@ -300,6 +300,11 @@ fn lists(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Action>) {
     let obstacles = obstacles.map(|(id, o)| (ObjectId::Obstacle(*id), o.name.clone()));
     let forests = scenario.forests().keys();
     let forests = forests.map(|id| (ObjectId::Forest(*id), String::new()));
+    let land = scenario.land().iter();
+    let land = land.map(|(id, land)| {
+        let text = format!("{} {}", land.usage.name(), land.name);
+        (ObjectId::Land(*id), text)
+    });
     let points = scenario.points_of_interest().iter();
     let points = points.map(|(id, point)| (ObjectId::PointOfInterest(*id), point.name.clone()));
     list(ui, model, "Roads", filter, roads, actions);
@@ -307,6 +312,7 @@ fn lists(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Action>) {
     list(ui, model, "Flows", filter, flows.collect(), actions);
     list(ui, model, "Obstacles", filter, obstacles.collect(), actions);
     list(ui, model, "Forests", filter, forests.collect(), actions);
+    list(ui, model, "Land", filter, land.collect(), actions);
     let title = "Points of interest";
     list(ui, model, title, filter, points.collect(), actions);
 }

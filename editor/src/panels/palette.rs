@@ -94,7 +94,9 @@ pub(super) fn search(
 ) {
     let streets = &model.scene.street_names;
     // A street is many roads of one name.
-    let names: std::collections::BTreeSet<&str> = streets.iter().map(|s| &*s.name).collect();
+    let streets = streets.iter().map(|street| &*street.name);
+    let land = model.scene.land_names.iter().map(|land| &*land.name);
+    let names: std::collections::BTreeSet<&str> = streets.chain(land).collect();
     let ranked = names
         .iter()
         .filter_map(|name| Some((rank(query, name)?, *name)));
@@ -105,7 +107,7 @@ pub(super) fn search(
     let mut chosen = None;
     let response = widgets::modal(context, "search").show(context, |ui| {
         ui.set_width(380.0);
-        let entered = field(ui, query, "Street", "name of a street");
+        let entered = field(ui, query, "Street", "name of a street, a park or a water");
         if names.is_empty() {
             ui.label("No street has a name yet.");
         }
@@ -126,11 +128,14 @@ pub(super) fn search(
     }
 }
 
-/// Selects and shows all roads of a name.
+/// Selects and shows all roads and all land of a name.
 fn jump_to(model: &Model, name: &str, actions: &mut Vec<Action>) {
     let network = model.document.scenario().network();
     let roads = network.roads().filter(|(_, road)| road.name == name);
-    let objects: Objects = roads.map(|(id, _)| ObjectId::Road(id)).collect();
+    let mut objects: Objects = roads.map(|(id, _)| ObjectId::Road(id)).collect();
+    let land = model.document.scenario().land().iter();
+    let land = land.filter(|(_, land)| land.name == name);
+    objects.extend(land.map(|(id, _)| ObjectId::Land(*id)));
     let boxes = objects.iter().filter_map(|o| model.scene.bounds_of(*o));
     let corners: Vec<DVec2> = boxes.flat_map(|(low, high)| [low, high]).collect();
     if let Some((low, high)) = roadwright_geometry::polygon::bounds(&corners) {

@@ -5,7 +5,7 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::tools::{ObstacleKind, RoadPreset, TerrainMode, ToolKind, ToolOptions};
 use egui::{DragValue, Slider, Ui};
-use roadwright_scenario::{ObjectId, Poly3};
+use roadwright_scenario::{LandUse, ObjectId, Poly3};
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut options = model.settings.tools.clone();
@@ -18,6 +18,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             ToolKind::Road => road(ui, model, &mut options),
             ToolKind::Obstacle => obstacle(ui, &mut options),
             ToolKind::Forest => forest(ui, &mut options),
+            ToolKind::Land => {
+                for usage in LandUse::ALL {
+                    ui.selectable_value(&mut options.land, usage, usage.name());
+                }
+            }
             ToolKind::Place => {
                 ui.label("Scripts find a place by its name.");
             }

@@ -5,7 +5,8 @@ use roadwright_geometry::alignment::Alignment;
 use roadwright_geometry::{DVec2, GeometryError, heading_of, polygon, unit};
 use roadwright_scenario::operation::{Motion, Objects, moved, reshaped};
 use roadwright_scenario::{
-    Agent, AgentId, Edit, FlowId, ForestId, ObjectId, ObstacleId, Place, RoadId, Scenario, Shape,
+    Agent, AgentId, Edit, FlowId, ForestId, LandId, ObjectId, ObstacleId, Place, RoadId, Scenario,
+    Shape,
 };
 
 /// What a handle changes.
@@ -19,6 +20,8 @@ pub enum HandleKind {
     ObstacleCorner(ObstacleId, usize),
     /// A corner of a forest.
     ForestCorner(ForestId, usize),
+    /// A corner of an area of land: those of its outline first, then those of its holes.
+    LandCorner(LandId, usize),
     /// The start of an agent.
     Start(AgentId),
     /// The destination of an agent.
@@ -50,7 +53,8 @@ impl Handle {
         match self.kind {
             HandleKind::RoadPoint(..)
             | HandleKind::ObstacleCorner(..)
-            | HandleKind::ForestCorner(..) => HandleShape::Square,
+            | HandleKind::ForestCorner(..)
+            | HandleKind::LandCorner(..) => HandleShape::Square,
             HandleKind::RoadRadius(..) => HandleShape::Diamond,
             HandleKind::Destination(_) | HandleKind::FlowDestination(_) => HandleShape::Flag,
             HandleKind::NewWayPoint(..) => HandleShape::Plus,
@@ -68,6 +72,7 @@ impl Handle {
             HandleKind::RoadRadius(..) => "Drag: change the radius of this curve.",
             HandleKind::ObstacleCorner(..) => "Drag: change the size.",
             HandleKind::ForestCorner(..) => "Drag: move this corner.",
+            HandleKind::LandCorner(..) => "Drag: move this corner. Alt+click: remove it.",
             HandleKind::Start(_) => "Drag: move the start.",
             HandleKind::Destination(_) => "Drag: move the destination.",
             HandleKind::WayPoint(..) => "Drag: move this way-point. Alt+click: remove it.",
@@ -102,7 +107,7 @@ pub fn handles(context: &ToolContext<'_>) -> Vec<Handle> {
     all
 }
 
-/// Corners of a forest that are handles: one that was painted has far more, too close to take hold
+/// Corners of a forest or an area of land that are handles: one that was painted has far more, too close to take hold
 /// of.
 const MOST_CORNERS: usize = 200;
 
@@ -124,6 +129,14 @@ fn object_handles(scenario: &Scenario, object: ObjectId, add: &mut impl FnMut(Ha
             if let Some(forest) = forest.filter(|f| f.area.len() <= MOST_CORNERS) {
                 for (i, corner) in forest.area.iter().enumerate() {
                     add(HandleKind::ForestCorner(id, i), *corner);
+                }
+            }
+        }
+        ObjectId::Land(id) => {
+            let land = scenario.land().get(&id);
+            if let Some(land) = land.filter(|land| land.corners() <= MOST_CORNERS) {
+                for (i, corner) in land.rings().flatten().enumerate() {
+                    add(HandleKind::LandCorner(id, i), *corner);
                 }
             }
         }
@@ -266,6 +279,11 @@ pub fn dragged(
             *forest.area.get_mut(index)? = to;
             Some(Edit::Forest(id, Some(Box::new(forest))))
         }
+        HandleKind::LandCorner(id, index) => {
+            let mut land = base.land().get(&id)?.clone();
+            *land.rings_mut().flatten().nth(index)? = to;
+            Some(Edit::Land(id, Some(Box::new(land))))
+        }
         HandleKind::Start(id) => {
             let mut agent = base.agents().get(&id)?.clone();
             agent.start = place_at(to, &agent.start, base, context);
@@ -402,6 +420,20 @@ pub fn without_point(base: &Scenario, id: RoadId, index: usize) -> Option<Edit> 
     }
     alignment.remove(index);
     reshaped(base, id, alignment.line().ok()?).ok()
+}
+
+/// The edit that takes a corner of an area of land out; `None` for a ring of three.
+pub fn without_corner(base: &Scenario, id: LandId, index: usize) -> Option<Edit> {
+    let mut land = base.land().get(&id)?.clone();
+    let mut before = 0;
+    for ring in land.rings_mut() {
+        if index < before + ring.len() {
+            (ring.len() > 3).then(|| ring.remove(index - before))?;
+            break;
+        }
+        before += ring.len();
+    }
+    Some(Edit::Land(id, Some(Box::new(land))))
 }
 
 fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {

@@ -14,6 +14,8 @@ pub enum Lock {
     Obstacles,
     /// Forests.
     Forests,
+    /// Areas of land.
+    Land,
     /// Points of interest and parking bays.
     Places,
     /// Agents and flows.
@@ -24,10 +26,11 @@ pub enum Lock {
 
 impl Lock {
     /// All kinds of objects.
-    pub const KINDS: [Self; 5] = [
+    pub const KINDS: [Self; 6] = [
         Self::Roads,
         Self::Obstacles,
         Self::Forests,
+        Self::Land,
         Self::Places,
         Self::Vehicles,
     ];
@@ -38,6 +41,7 @@ impl Lock {
             Self::Roads => "Lock roads".into(),
             Self::Obstacles => "Lock obstacles".into(),
             Self::Forests => "Lock forests".into(),
+            Self::Land => "Lock land".into(),
             Self::Places => "Lock places".into(),
             Self::Vehicles => "Lock vehicles and flows".into(),
             Self::Layer(layer) => format!("Lock layer {layer}"),
@@ -50,6 +54,7 @@ impl Lock {
             (Self::Roads, ObjectId::Road(_) | ObjectId::Node(_))
             | (Self::Obstacles, ObjectId::Obstacle(_))
             | (Self::Forests, ObjectId::Forest(_))
+            | (Self::Land, ObjectId::Land(_))
             | (Self::Places, ObjectId::PointOfInterest(_))
             | (Self::Vehicles, ObjectId::Agent(_) | ObjectId::Flow(_)) => true,
             (Self::Layer(layer), ObjectId::Road(id)) => {

@@ -4,6 +4,7 @@
 mod flow;
 mod forest;
 pub mod handles;
+mod land;
 mod locks;
 mod measure;
 mod obstacle;
@@ -47,6 +48,8 @@ pub enum ToolKind {
     Obstacle,
     /// Paints forests.
     Forest,
+    /// Draws land: parks, waters, what the ground is used for.
+    Land,
     /// Places points of interest.
     Place,
     /// Shapes the ground.
@@ -63,11 +66,12 @@ pub enum ToolKind {
 
 impl ToolKind {
     /// All tools in the order of the tool bar.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Select,
         Self::Road,
         Self::Obstacle,
         Self::Forest,
+        Self::Land,
         Self::Place,
         Self::Terrain,
         Self::Vehicle,
@@ -83,6 +87,7 @@ impl ToolKind {
             Self::Road => "Road",
             Self::Obstacle => "Obstacle",
             Self::Forest => "Forest",
+            Self::Land => "Land",
             Self::Place => "Place",
             Self::Terrain => "Terrain",
             Self::Vehicle => "Vehicle",
@@ -99,6 +104,7 @@ impl ToolKind {
             Self::Road => "Draw a road: drag freehand, or click point by point.",
             Self::Obstacle => "Place a box, circle or polygon that stands in the way.",
             Self::Forest => "Paint trees with a brush, or erase them.",
+            Self::Land => "Draw a park, water or a quarter: what lies on the ground.",
             Self::Place => "Give a place a name for scripts, or draw a parking bay.",
             Self::Terrain => "Raise, lower, smooth or flatten the ground.",
             Self::Vehicle => "Drag from where a vehicle starts to where it goes.",
@@ -115,6 +121,7 @@ impl ToolKind {
             Self::Road => Box::new(road::RoadTool::default()),
             Self::Obstacle => Box::new(obstacle::ObstacleTool::default()),
             Self::Forest => Box::new(forest::ForestTool::default()),
+            Self::Land => Box::new(land::LandTool::default()),
             Self::Place => Box::new(place::PlaceTool::default()),
             Self::Terrain => Box::new(terrain::TerrainTool::default()),
             Self::Vehicle => Box::new(vehicle::VehicleTool::default()),

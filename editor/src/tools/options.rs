@@ -2,7 +2,7 @@
 
 use super::Lock;
 use roadwright_scenario::operation::draw::RoadStyle;
-use roadwright_scenario::{CrossSection, LaneType, ObjectId, RoadClass, Scenario};
+use roadwright_scenario::{CrossSection, LandUse, LaneType, ObjectId, RoadClass, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -166,6 +166,8 @@ pub struct ToolOptions {
     pub obstacle: ObstacleOptions,
     /// Forests.
     pub forest: ForestOptions,
+    /// The use of new land.
+    pub land: LandUse,
     /// Terrain.
     pub terrain: TerrainOptions,
     /// Vehicle type of new agents and flows.
@@ -207,6 +209,7 @@ impl Default for ToolOptions {
                 seed: 1,
                 erase: false,
             },
+            land: LandUse::Park,
             terrain: TerrainOptions {
                 mode: TerrainMode::Raise,
                 radius: 30.0,

@@ -1,8 +1,8 @@
 //! Selecting, moving, turning, reshaping.
 
 use super::handles::{
-    Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_point,
-    without_way_point,
+    Handle, HandleKind, dragged, handles, selection_box, turned, with_point, without_corner,
+    without_point, without_way_point,
 };
 use super::{Effect, Fill, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
 use roadwright_geometry::DVec2;
@@ -70,9 +70,9 @@ impl Select {
             .find(|object| context.selection.contains(*object))
             .or(under
                 .iter()
-                // A forest lies under half of the map: unless it is selected, a drag in it is a
+                // A forest, or land, lies under half of the map: unless it is selected, a drag in it is a
                 // box.
-                .find(|object| !matches!(object, ObjectId::Forest(_))))
+                .find(|object| !matches!(object, ObjectId::Forest(_) | ObjectId::Land(_))))
             .copied();
         let drag = if let Some(handle) = handle {
             match (handle.kind, selection_box(context)) {
@@ -232,6 +232,10 @@ fn without(kind: HandleKind, scenario: &Scenario) -> Option<Effect> {
             Some(edit) => Effect::Apply("Remove point".into(), edit),
             None => Effect::Refuse("The ends of a road cannot be removed.".into()),
         }),
+        HandleKind::LandCorner(id, index) => Some(match without_corner(scenario, id, index) {
+            Some(edit) => Effect::Apply("Remove corner".into(), edit),
+            None => Effect::Refuse("An area needs three corners.".into()),
+        }),
         HandleKind::WayPoint(id, index) => {
             let edit = without_way_point(scenario, id, index)?;
             Some(Effect::Apply("Remove way-point".into(), edit))
@@ -280,6 +284,7 @@ fn label(kind: HandleKind) -> &'static str {
         HandleKind::RoadRadius(..) => "Change radius",
         HandleKind::ObstacleCorner(..) => "Resize obstacle",
         HandleKind::ForestCorner(..) => "Reshape forest",
+        HandleKind::LandCorner(..) => "Reshape land",
         HandleKind::Start(_) => "Move start",
         HandleKind::Destination(_) | HandleKind::FlowDestination(_) => "Move destination",
         HandleKind::WayPoint(..) => "Move way-point",
@@ -385,6 +390,10 @@ pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Ve
             let forest = scenario.forests().get(&id);
             forest.map(|forest| vec![closed(forest.area.clone(), tone)])
         }
+        ObjectId::Land(id) => scenario.land().get(&id).map(|land| {
+            let rings = land.rings().cloned();
+            rings.map(|ring| closed(ring, tone)).collect()
+        }),
         ObjectId::PointOfInterest(id) => {
             let point = scenario.points_of_interest().get(&id);
             point.map(|point| vec![place_mark(point, context.scale, tone)])

@@ -316,6 +316,9 @@ pub(crate) struct Import {
     /// out
     #[arg(long, value_name = "CODE")]
     pub(crate) country: Option<String>,
+    /// Only roads and what belongs to them: no buildings, parks, waters
+    #[arg(long)]
+    pub(crate) roads_only: bool,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,

@@ -358,6 +358,21 @@ fn import_check_and_render_work_hand_in_hand() {
         assert!(!report[key].is_null(), "{key}");
     }
     assert_eq!(report["driving_side"], "left");
+    // With land: a park and a house, and the same roads without.
+    let park = "<way id=\"12\"><nd ref=\"1\"/><nd ref=\"4\"/><nd ref=\"5\"/><nd ref=\"1\"/>\
+                <tag k=\"leisure\" v=\"park\"/></way></osm>";
+    std::fs::write(path("land.osm"), OSM.replace("</osm>", park)).unwrap();
+    let (land, out) = (path("land.osm"), path("land.scenario.json"));
+    let with = json(&["import", &land, "--out", &out, "--json"]);
+    assert_eq!((&with["land"], &with["buildings"]), (&1.into(), &0.into()));
+    let bare = path("bare.scenario.json");
+    let without = json(&["import", &land, "--out", &bare, "--json", "--roads-only"]);
+    assert_eq!(without["land"], 0);
+    let roads = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert_eq!(
+        roads(&bare).replace("\"land\"", "\"a\""),
+        roads(&path("a.scenario.json")).replace("\"land\"", "\"a\"")
+    );
     let right = json(&[
         "import",
         &path("a.osm"),

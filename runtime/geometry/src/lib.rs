@@ -36,6 +36,7 @@ pub mod alignment;
 pub mod arc_length_spline;
 pub mod centre_line;
 pub mod clothoid;
+pub mod crossings;
 pub mod cubic;
 mod error;
 pub mod fillet;

@@ -218,7 +218,28 @@ impl Canvas {
         if close {
             builder.close();
         }
-        let path = builder.finish()?;
+        self.visible(builder.finish()?)
+    }
+
+    /// Closed rings as one path in pixels; `None` if it is outside of the picture or has no extent.
+    fn path_of_rings(&self, rings: &[&[DVec2]]) -> Option<Path> {
+        let mut builder = PathBuilder::new();
+        for ring in rings {
+            for (i, &point) in ring.iter().enumerate() {
+                let (x, y) = self.pixel(point);
+                if i == 0 {
+                    builder.move_to(x, y)
+                } else {
+                    builder.line_to(x, y)
+                }
+            }
+            builder.close();
+        }
+        self.visible(builder.finish()?)
+    }
+
+    /// A path if some of it may be in the picture.
+    fn visible(&self, path: Path) -> Option<Path> {
         let bounds = path.bounds();
         // Most of a city lies outside of a close view; paths there cost more to clip than to look at.
         let visible = bounds.right() > -MARGIN
@@ -229,13 +250,12 @@ impl Canvas {
     }
 
     fn fill(&mut self, path: &Path, color: Color) {
-        self.pixmap.fill_path(
-            path,
-            &paint(color),
-            FillRule::Winding,
-            Transform::identity(),
-            None,
-        );
+        self.fill_by(FillRule::Winding, path, color);
+    }
+
+    fn fill_by(&mut self, rule: FillRule, path: &Path, color: Color) {
+        self.pixmap
+            .fill_path(path, &paint(color), rule, Transform::identity(), None);
     }
 
     fn stroke(&mut self, path: &Path, width: f32, dash: Option<[f32; 2]>, color: Color) {
@@ -259,6 +279,12 @@ impl Painter for Canvas {
 
     fn polygon(&mut self, points: &[DVec2], color: Color) {
         self.fill_ring(points, self.shown(color));
+    }
+
+    fn area(&mut self, rings: &[&[DVec2]], color: Color) {
+        if let Some(path) = self.path_of_rings(rings) {
+            self.fill_by(FillRule::EvenOdd, &path, self.shown(color));
+        }
     }
 
     fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color) {

@@ -10,6 +10,7 @@ use glam::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_geometry::polygon;
 use roadwright_scenario::{Forest, Obstacle, ObstacleId, Scenario};
+use std::collections::BTreeSet;
 
 /// Fixed obstacles that are at least this high and large are houses, m and m^2.
 const HOUSE_HEIGHT: f64 = 2.5;
@@ -22,32 +23,82 @@ const PARAPET: f64 = 0.55;
 /// Roofs from this area on have things on them, m^2.
 const LARGE_ROOF: f64 = 120.0;
 
-/// The ground below roads and houses: floors of forests and yards.
-pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
-    painter.begin(Pass::Ground);
-    for obstacle in scenario.obstacles().values() {
-        if is_house(obstacle) {
-            let ring = polygon::tidy_ring(&obstacle.shape.outline());
-            painter.soft_polygon(&grown(&ring, YARD), YARD_EDGE, rgb(BLOCK));
-        }
+/// Pixels per metre from which houses are seen, from which they are as dark as near by, and from which they
+/// have shadows, parapets and things on their roofs.
+const HOUSES: (f64, f64) = (0.25, 0.4);
+const SHADOWS: f64 = 0.6;
+const PARAPETS: f64 = 1.2;
+/// A roof of more corners, or with shorter edges, m, has its parapet as a line: moved inwards, its edges would
+/// cross.
+const PLAIN: (usize, f64) = (12, 1.2);
+
+/// How much of houses is seen at a scale.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Detail {
+    /// How much they cover what lies below, 0 to 1: from far away they fade.
+    strength: f32,
+    has_shadows: bool,
+    has_parapets: bool,
+}
+
+impl Detail {
+    /// What is seen at a scale in pixels per metre; `None`: no houses.
+    pub fn at(scale: f64) -> Option<Self> {
+        let strength = ((scale - HOUSES.0) / (HOUSES.1 - HOUSES.0)).min(1.0) as f32;
+        (strength > 0.0).then_some(Self {
+            strength,
+            has_shadows: scale >= SHADOWS,
+            has_parapets: scale >= PARAPETS,
+        })
     }
+}
+
+/// The yards around houses: below all land.
+pub fn yards<'a>(
+    painter: &mut impl Painter,
+    obstacles: impl Iterator<Item = &'a Obstacle>,
+    detail: Detail,
+) {
+    painter.begin(Pass::Ground);
+    for obstacle in obstacles.filter(|obstacle| is_house(obstacle)) {
+        let ring = polygon::tidy_ring(&obstacle.shape.outline());
+        // Around the hull: between the wings of a house there is yard as well.
+        let ring = if ring.len() > 4 {
+            polygon::convex_hull(&ring)
+        } else {
+            ring
+        };
+        let color = faded(BLOCK, detail.strength);
+        painter.soft_polygon(&grown(&ring, YARD), YARD_EDGE, color);
+    }
+}
+
+/// Floors of forests: below roads.
+pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
     painter.begin(Pass::Paving);
     for forest in scenario.forests().values() {
         painter.soft_polygon(&forest.area, 1.0, faded(FOREST, 0.8));
     }
 }
 
-/// All obstacles with their shadows.
-pub fn obstacles(painter: &mut impl Painter, scenario: &Scenario) {
+/// Obstacles with their shadows, as much of them as is seen at the painter's scale.
+pub fn obstacles<'a>(
+    painter: &mut impl Painter,
+    obstacles: impl IntoIterator<Item = (&'a ObstacleId, &'a Obstacle)> + Clone,
+) {
+    let Some(detail) = Detail::at(painter.scale()) else {
+        return;
+    };
     painter.begin(Pass::Ground);
-    for obstacle in scenario.obstacles().values() {
-        shadow(painter, obstacle);
+    if detail.has_shadows {
+        let all = obstacles.clone().into_iter();
+        all.for_each(|(_, obstacle)| shadow(painter, obstacle));
     }
     painter.begin(Pass::Paving);
-    for (id, obstacle) in scenario.obstacles() {
+    for (id, obstacle) in obstacles {
         let outline = obstacle.shape.outline();
         if is_house(obstacle) {
-            house(painter, *id, &outline);
+            house(painter, *id, &outline, detail);
         } else {
             let color = if obstacle.mass.is_some() {
                 LOOSE
@@ -97,13 +148,29 @@ fn shadow(painter: &mut impl Painter, obstacle: &Obstacle) {
 }
 
 /// A roof in one of some tones with a light parapet.
-fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2]) {
+fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: Detail) {
     let ring = polygon::tidy_ring(outline);
     let number = u64::from(id.0);
-    painter.polygon(&ring, rgb(ROOF_EDGE));
-    painter.edge(&ring, 0.0, 1.0, rgb(ROOF_LINE));
-    let roof = grown(&ring, -PARAPET);
-    painter.polygon(&roof, rgb(one_of(&ROOFS, number)));
+    let tone = one_of(&ROOFS, number);
+    if !detail.has_parapets {
+        painter.polygon(&ring, faded(tone, detail.strength));
+        return;
+    }
+    let is_plain =
+        ring.len() <= PLAIN.0 && polygon::edges(&ring).all(|(a, b)| (b - a).length() >= PLAIN.1);
+    let roof = if is_plain {
+        painter.polygon(&ring, rgb(ROOF_EDGE));
+        painter.edge(&ring, 0.0, 1.0, rgb(ROOF_LINE));
+        let roof = grown(&ring, -PARAPET);
+        painter.polygon(&roof, rgb(tone));
+        roof
+    } else {
+        painter.polygon(&ring, rgb(tone));
+        for wall in walls(&ring) {
+            painter.line(&wall, PARAPET, 1.0, None, rgb(ROOF_EDGE));
+        }
+        ring.clone()
+    };
     if polygon::signed_area(&ring) > LARGE_ROOF {
         for thing in roof_things(&roof, number) {
             painter.soft_polygon(
@@ -114,6 +181,25 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2]) {
             painter.polygon(&thing, rgb(ROOF_THING));
         }
     }
+}
+
+/// The edges of a roof as lines, without cuts to courtyards: those run along the same edge twice.
+fn walls(ring: &[DVec2]) -> Vec<Vec<DVec2>> {
+    let bits = |p: DVec2| [p.x.to_bits(), p.y.to_bits()];
+    let all: BTreeSet<_> = polygon::edges(ring)
+        .map(|(a, b)| (bits(a), bits(b)))
+        .collect();
+    let mut walls: Vec<Vec<DVec2>> = Vec::new();
+    for (a, b) in polygon::edges(ring) {
+        if all.contains(&(bits(b), bits(a))) {
+            continue;
+        }
+        match walls.last_mut() {
+            Some(wall) if wall.last() == Some(&a) => wall.push(b),
+            _ => walls.push(vec![a, b]),
+        }
+    }
+    walls
 }
 
 /// Windows and machines on a roof: boxes along its longest side, where they fit.
@@ -172,6 +258,40 @@ mod tests {
     use super::*;
     use roadwright_geometry::Pose;
     use roadwright_geometry::oriented_box::OrientedBox;
+
+    #[test]
+    fn the_cut_to_a_courtyard_is_no_wall() {
+        let square = |half: f64| {
+            let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
+            corners.map(DVec2::from).to_vec()
+        };
+        let whole = square(10.0);
+        assert_eq!(
+            walls(&whole)
+                .iter()
+                .map(|wall| wall.len() - 1)
+                .sum::<usize>(),
+            4
+        );
+        // Around, in to the yard, around it the other way, and out.
+        let mut ring = whole.clone();
+        let mut yard = square(3.0);
+        yard.reverse();
+        ring.push(whole[0]);
+        ring.extend(&yard[3..]);
+        ring.extend(&yard[..=3]);
+        let edges = walls(&ring);
+        assert_eq!(edges.iter().map(|wall| wall.len() - 1).sum::<usize>(), 8);
+    }
+
+    #[test]
+    fn houses_fade_and_lose_their_details_with_distance() {
+        assert_eq!(Detail::at(0.2), None);
+        let [far, middle, near] = [0.3, 1.0, 5.0].map(|scale| Detail::at(scale).unwrap());
+        assert!(far.strength < 1.0 && !far.has_shadows);
+        assert!(middle.strength == 1.0 && middle.has_shadows && !middle.has_parapets);
+        assert!(near.has_parapets);
+    }
 
     #[test]
     fn things_on_a_roof_stay_on_it_and_are_the_same_every_time() {

@@ -28,6 +28,7 @@ mod crossing;
 pub mod figure;
 mod furniture;
 mod gore;
+pub mod ground;
 mod island;
 pub mod land;
 mod map;

@@ -6,8 +6,8 @@ use crate::figure::{self, Figure};
 use crate::painter::{Painter, Pass};
 use crate::palette::{DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, crossing, furniture, gore, island, land, marking, names, points_of_interest, road,
-    signal, symbol, terrain,
+    arrow, crossing, furniture, gore, ground, island, land, marking, names, points_of_interest,
+    road, signal, symbol, terrain,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
@@ -86,14 +86,18 @@ pub fn map(
     canvas.set_dark(picture.dark);
     canvas.clear(GROUND);
     if let Some(field) = scenario.terrain() {
-        ground(&mut canvas, field, picture.dark);
+        relief(&mut canvas, field, picture.dark);
     }
+    if let Some(paint) = land::Detail::at(canvas.scale) {
+        land::yards(&mut canvas, scenario.obstacles().values(), paint);
+    }
+    ground::all(&mut canvas, scenario);
     land::floors(&mut canvas, scenario);
     // From the ground up: what is drawn later covers what lies below it in the world. Texts come
     // last, so that nothing covers them.
     let layout = layout(scenario.network(), scenario.about());
     draw_roads(&mut canvas, scenario, &layout);
-    land::obstacles(&mut canvas, &with_pushed(scenario, snapshot));
+    land::obstacles(&mut canvas, with_pushed(scenario, snapshot).obstacles());
     points_of_interest(&mut canvas, scenario);
     draw_trees(&mut canvas, scenario);
     draw_ground_goals(&mut canvas, scenario);
@@ -111,6 +115,7 @@ pub fn map(
         draw_person(&mut canvas, person);
     }
     draw_lit_signals(&mut canvas, scenario, &layout, &picture.signals);
+    names::land(&mut canvas, scenario);
     names::streets(&mut canvas, scenario, &layout);
     names::places(&mut canvas, scenario);
     if picture.furnished {
@@ -161,7 +166,7 @@ fn detail(snapshot: Option<&Snapshot>) -> String {
 }
 
 /// Height tints and hill shading, pixel by pixel, and contour lines.
-fn ground(canvas: &mut Canvas, field: &HeightField, dark: bool) {
+fn relief(canvas: &mut Canvas, field: &HeightField, dark: bool) {
     let (from, to) = (field.origin(), field.far_corner());
     let share = terrain::height_share(field);
     for y in 0..canvas.height() as u32 {

@@ -1,6 +1,7 @@
 //! Names of streets and of points of interest.
 
 use crate::canvas::Canvas;
+use crate::ground;
 use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK};
 use roadwright_geometry::Pose;
 use roadwright_scenario::Scenario;
@@ -9,6 +10,44 @@ use std::collections::BTreeMap;
 
 /// Fewer pixels per metre show no names.
 const MIN_SCALE: f64 = 1.6;
+
+/// Smallest area whose name is written, pixels.
+const LEAST_AREA: f64 = 3_000.0;
+
+/// Names of parks and waters, where they have room, the largest first.
+pub(crate) fn land(canvas: &mut Canvas, scenario: &Scenario) {
+    let size = 12.5;
+    let named = scenario.painted_land().filter_map(|(_, land)| {
+        let ink = ground::ink(land.usage).filter(|_| !land.name.is_empty())?;
+        let pixels = land.area() * canvas.scale * canvas.scale;
+        (pixels >= LEAST_AREA).then_some((pixels, land, ink))
+    });
+    let mut named: Vec<_> = named.collect();
+    named.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let mut written: Vec<(&str, f32, f32, f32)> = Vec::new();
+    for (_, land, ink) in named {
+        let Some((at, room)) = ground::place_of_name(land) else {
+            continue;
+        };
+        let half = 0.5 * crate::text::width(&land.name, size);
+        let (x, y) = canvas.pixel(at);
+        // Along a river there is more room than across it: letters need their height only.
+        let is_thin = ((room * canvas.scale) as f32) < 0.5 * size;
+        let is_taken = written.iter().any(|&(name, other_x, other_y, other)| {
+            let (dx, dy) = ((x - other_x).abs(), (y - other_y).abs());
+            (dx < half + other && dy < 20.0) || (name == land.name && dx.max(dy) < 520.0)
+        });
+        if is_thin || is_taken {
+            continue;
+        }
+        written.push((&land.name, x, y, half));
+        let pose = Pose {
+            position: at,
+            heading: 0.0,
+        };
+        canvas.text_along(&land.name, pose, size, ink, ground::color(land.usage));
+    }
+}
 
 /// Names of points of interest, beside them.
 pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {

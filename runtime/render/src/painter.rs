@@ -39,6 +39,9 @@ pub trait Painter {
     /// Fills a polygon.
     fn polygon(&mut self, points: &[DVec2], color: Color);
 
+    /// Fills what lies inside of an odd number of rings: an outline with holes.
+    fn area(&mut self, rings: &[&[DVec2]], color: Color);
+
     /// Fills a polygon that fades out within `fade` metres outside of its edge.
     fn soft_polygon(&mut self, points: &[DVec2], fade: f64, color: Color);
 

@@ -55,6 +55,26 @@ pub const CONTOUR: u32 = 0xA9855A;
 pub const BLOCK: u32 = 0xE6E1D6;
 /// The floor of a forest.
 pub const FOREST: u32 = 0xBBD59E;
+/// Ground with shops, offices and works.
+pub const COMMERCIAL: u32 = 0xE9E0DA;
+/// Squares and yards.
+pub const PLAZA: u32 = 0xE4DACA;
+/// Sand and bare earth.
+pub const SAND: u32 = 0xE9DFC4;
+/// Lawns, meadows and fields.
+pub const LAWN: u32 = 0xD3DFBF;
+/// Parks and gardens.
+pub const PARK: u32 = 0xC6DDAC;
+/// Playing fields.
+pub const PITCH: u32 = 0xBFDBA8;
+/// Rivers and lakes.
+pub const WATER: u32 = 0xABD1EA;
+/// Shores.
+pub const WATER_EDGE: u32 = 0x8DB9D6;
+/// Names of parks, on land.
+pub const PARK_INK: u32 = 0x356021;
+/// Names of waters, on water.
+pub const WATER_INK: u32 = 0x24597E;
 /// Crowns of trees: every tree has one of them.
 pub const CROWNS: [u32; 4] = [0x7FAE66, 0x6B9E5B, 0x8FB872, 0x5B8E55];
 /// Where the sun falls on a crown.
@@ -133,10 +153,20 @@ const OF_WHAT_MOVES: [u32; 12] = [
 
 /// What the map is made of, by day and in a dark room. There roads are lighter than the ground,
 /// pavements darker than roads, and kerbs lighter than both.
-const BY_NIGHT: [(u32, u32); 31] = [
+const BY_NIGHT: [(u32, u32); 41] = [
     (GROUND, 0x182029),
     (BLOCK, 0x1D2630),
     (FOREST, 0x1A2E24),
+    (COMMERCIAL, 0x20262F),
+    (PLAZA, 0x262D35),
+    (SAND, 0x2E2C27),
+    (LAWN, 0x1E2E28),
+    (PARK, 0x1B3026),
+    (PITCH, 0x1F3129),
+    (WATER, 0x132C44),
+    (WATER_EDGE, 0x214A69),
+    (PARK_INK, 0x9CCB86),
+    (WATER_INK, 0x8FC3EA),
     (CASING, 0x0F151C),
     (PAVING, 0x363C40),
     (SIDEWALK, 0x303A46),
@@ -282,7 +312,9 @@ mod tests {
 
     #[test]
     fn roads_stand_out_from_all_land_by_day_and_by_night() {
-        for land in [GROUND, BLOCK, FOREST, MEDIAN] {
+        let land = [GROUND, BLOCK, FOREST, MEDIAN, COMMERCIAL, PLAZA];
+        let green = [SAND, LAWN, PARK, PITCH, WATER];
+        for land in land.into_iter().chain(green) {
             let day = contrast(ASPHALT, land);
             assert!(day >= 3.0, "asphalt on {land:06x}: {day:.2}");
             let dark = contrast(night(ASPHALT), night(land));
@@ -315,6 +347,18 @@ mod tests {
             assert!(contrast(text, below) >= 4.5, "{text:06x} on {below:06x}");
         }
         assert!(contrast(night(ROAD_INK), night(ASPHALT)) >= 4.5);
+        for (text, below) in [
+            (PARK_INK, PARK),
+            (PARK_INK, LAWN),
+            (PARK_INK, FOREST),
+            (WATER_INK, WATER),
+        ] {
+            let (day, dark) = (contrast(text, below), contrast(night(text), night(below)));
+            assert!(
+                day >= 4.5 && dark >= 4.5,
+                "{text:06x} on {below:06x}: {day} {dark}"
+            );
+        }
     }
 
     #[test]

@@ -31,6 +31,12 @@ impl Painter for Notes {
         self.polygons.push((self.pass, points.to_vec(), color));
     }
 
+    fn area(&mut self, rings: &[&[DVec2]], color: Color) {
+        if let Some(outline) = rings.first() {
+            self.polygon(outline, color);
+        }
+    }
+
     fn soft_polygon(&mut self, points: &[DVec2], _: f64, color: Color) {
         self.polygon(points, color);
     }

@@ -3,6 +3,7 @@
 mod agents;
 mod forests;
 mod junctions;
+mod land;
 mod obstacles;
 mod points_of_interest;
 mod roads;
@@ -75,6 +76,8 @@ pub enum Code {
     ClosedRoad,
     /// An agent has neither a destination nor a way-point.
     NoDestination,
+    /// The outline of an area of land crosses itself, or has no inside.
+    LandOutline,
     /// Two points of interest have the same name, or one has none.
     NameUnclear,
     /// The file of a vehicle type is not the one that the scenario was saved with.
@@ -125,6 +128,7 @@ impl Code {
             Self::UnreachableDestination => "unreachable-destination",
             Self::ClosedRoad => "closed-road",
             Self::NoDestination => "no-destination",
+            Self::LandOutline => "land-outline",
             Self::NameUnclear => "name-unclear",
             Self::VehicleFileChanged => "vehicle-file-changed",
             Self::TooMuch => "too-much",
@@ -172,6 +176,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     obstacles::check(&subjects, &mut findings);
     agents::check(&subjects, &mut findings);
     forests::check(&subjects, &mut findings);
+    land::check(&subjects, &mut findings);
     points_of_interest::check(&subjects, &mut findings);
     findings.sort_by(|a, b| {
         b.severity

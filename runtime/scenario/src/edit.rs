@@ -1,7 +1,10 @@
 //! Edits: every change of a scenario is a value, applied through one door, with its inverse.
 
 use crate::agents::{Agent, Flow, Place};
-use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
+use crate::ids::{
+    AgentId, FlowId, ForestId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+};
+use crate::land::Land;
 use crate::lane_rules::check_lanes;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
@@ -42,6 +45,8 @@ pub enum Edit {
     Obstacle(ObstacleId, Option<Box<Obstacle>>),
     /// A forest.
     Forest(ForestId, Option<Box<Forest>>),
+    /// An area of land.
+    Land(LandId, Option<Box<Land>>),
     /// A point of interest.
     PointOfInterest(PointOfInterestId, Option<Box<PointOfInterest>>),
     /// A vehicle type.
@@ -166,12 +171,18 @@ impl Scenario {
             )),
             Edit::TerrainSamples(samples) => self.set_samples(&samples),
             Edit::Obstacle(id, value) => {
-                let old = swap(&mut self.obstacles, id, value, || id.to_string())?;
+                let old = swap(Arc::make_mut(&mut self.obstacles), id, value, || {
+                    id.to_string()
+                })?;
                 Ok(Edit::Obstacle(id, old))
             }
             Edit::Forest(id, value) => {
                 let old = swap(&mut self.forests, id, value, || id.to_string())?;
                 Ok(Edit::Forest(id, old))
+            }
+            Edit::Land(id, value) => {
+                let old = swap(Arc::make_mut(&mut self.land), id, value, || id.to_string())?;
+                Ok(Edit::Land(id, old))
             }
             Edit::PointOfInterest(id, value) => {
                 let old = swap(&mut self.points_of_interest, id, value, || id.to_string())?;
@@ -416,6 +427,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Road(id, Some(road)) => valid(id, &**road),
         Edit::Obstacle(id, Some(obstacle)) => valid(id, &**obstacle),
         Edit::Forest(id, Some(forest)) => valid(id, &**forest),
+        Edit::Land(id, Some(land)) => valid(id, &**land),
         Edit::PointOfInterest(id, Some(point)) => valid(id, &**point),
         Edit::VehicleType(key, Some(vehicle)) => valid(key, &**vehicle),
         Edit::Stack(key, Some(stack)) => valid(key, &**stack),
@@ -426,6 +438,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         | Edit::Road(_, None)
         | Edit::Obstacle(_, None)
         | Edit::Forest(_, None)
+        | Edit::Land(_, None)
         | Edit::PointOfInterest(_, None)
         | Edit::VehicleType(_, None)
         | Edit::Stack(_, None)

@@ -13,8 +13,11 @@ pub use salvage::{Salvage, salvage};
 
 use crate::agents::{Agent, Flow};
 use crate::edit::Edit;
-use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
+use crate::ids::{
+    AgentId, FlowId, ForestId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+};
 use crate::junction_rules::JunctionRules;
+use crate::land::Land;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::Road;
@@ -133,6 +136,9 @@ struct Document {
     /// Forests by id.
     #[serde(default, deserialize_with = "unique")]
     forests: BTreeMap<ForestId, Forest>,
+    /// Areas of land by id: what lies on the ground, without influence on driving.
+    #[serde(default, deserialize_with = "unique")]
+    land: BTreeMap<LandId, Land>,
     /// Places with names, by id.
     #[serde(default, deserialize_with = "unique")]
     points_of_interest: BTreeMap<PointOfInterestId, PointOfInterest>,
@@ -333,6 +339,9 @@ fn edits(
     .chain(section("forests", document.forests, |id, v| {
         (id.0.to_string(), Edit::Forest(id, Some(Box::new(v))))
     }))
+    .chain(section("land", document.land, |id, v| {
+        (id.0.to_string(), Edit::Land(id, Some(Box::new(v))))
+    }))
     .chain(section(
         "points_of_interest",
         document.points_of_interest,
@@ -404,6 +413,7 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     }
     out.map("obstacles", &scenario.obstacles);
     out.map("forests", &scenario.forests);
+    out.map("land", &scenario.land);
     out.map("points_of_interest", &scenario.points_of_interest);
     out.map("agents", &scenario.agents);
     out.map("flows", &scenario.flows);

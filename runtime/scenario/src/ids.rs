@@ -36,6 +36,8 @@ id_type! {
     AgentId, "agent";
     /// Identifies a flow of agents.
     FlowId, "flow";
+    /// Identifies an area of land.
+    LandId, "land";
 }
 /// Any object of a scenario that has an id of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -55,6 +57,8 @@ pub enum ObjectId {
     Agent(AgentId),
     /// A flow.
     Flow(FlowId),
+    /// An area of land.
+    Land(LandId),
 }
 
 impl fmt::Display for ObjectId {
@@ -67,6 +71,7 @@ impl fmt::Display for ObjectId {
             Self::PointOfInterest(id) => id.fmt(f),
             Self::Agent(id) => id.fmt(f),
             Self::Flow(id) => id.fmt(f),
+            Self::Land(id) => id.fmt(f),
         }
     }
 }

@@ -54,6 +54,7 @@ mod history;
 mod ids;
 pub mod junction;
 mod junction_rules;
+mod land;
 pub mod lane_graph;
 mod lane_rules;
 mod named;
@@ -75,11 +76,14 @@ pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
 pub use grip::{GripMap, GroundGrip};
 pub use history::History;
-pub use ids::{AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId};
+pub use ids::{
+    AgentId, FlowId, ForestId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
+};
 pub use junction_rules::{
     Control, CornerRule, CrossingRule, JunctionRules, LaneTurn, Movement, RoadLane,
     SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules,
 };
+pub use land::{Land, LandUse, MAX_LAND_CORNERS};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use road::{

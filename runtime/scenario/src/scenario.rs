@@ -4,7 +4,8 @@ use crate::agents::{Agent, Flow, Place};
 use crate::country::check_code;
 use crate::dynamics::DynamicsLevel;
 use crate::grip::GroundGrip;
-use crate::ids::{AgentId, FlowId, ForestId, ObjectId, ObstacleId, PointOfInterestId};
+use crate::ids::{AgentId, FlowId, ForestId, LandId, ObjectId, ObstacleId, PointOfInterestId};
+use crate::land::{Land, MAX_PAINTED_CORNERS};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
 use crate::quantity::{
@@ -160,8 +161,11 @@ pub struct Scenario {
     pub(crate) network: RoadNetwork,
     /// Shared by copies: it may hold millions of samples.
     pub(crate) terrain: Option<Arc<HeightField>>,
-    pub(crate) obstacles: BTreeMap<ObstacleId, Obstacle>,
+    /// Shared by copies, as land is: a town has a hundred thousand houses, and every edit in the editor
+    /// makes a copy.
+    pub(crate) obstacles: Arc<BTreeMap<ObstacleId, Obstacle>>,
     pub(crate) forests: BTreeMap<ForestId, Forest>,
+    pub(crate) land: Arc<BTreeMap<LandId, Land>>,
     pub(crate) points_of_interest: BTreeMap<PointOfInterestId, PointOfInterest>,
     pub(crate) vehicle_types: BTreeMap<String, VehicleType>,
     pub(crate) stacks: BTreeMap<String, Stack>,
@@ -235,6 +239,21 @@ impl Scenario {
         })
     }
 
+    /// Areas of land by id.
+    pub fn land(&self) -> &BTreeMap<LandId, Land> {
+        &self.land
+    }
+
+    /// The areas of land that are painted, by id: all, unless they have more than four million corners;
+    /// then those that are left out come last.
+    pub fn painted_land(&self) -> impl Iterator<Item = (LandId, &Land)> {
+        let mut corners = 0;
+        self.land.iter().map_while(move |(&id, land)| {
+            corners += land.corners();
+            (corners <= MAX_PAINTED_CORNERS).then_some((id, land))
+        })
+    }
+
     /// Points of interest by id.
     pub fn points_of_interest(&self) -> &BTreeMap<PointOfInterestId, PointOfInterest> {
         &self.points_of_interest
@@ -260,6 +279,7 @@ impl Scenario {
             ObjectId::PointOfInterest(id) => self.points_of_interest.contains_key(&id),
             ObjectId::Agent(id) => self.agents.contains_key(&id),
             ObjectId::Flow(id) => self.flows.contains_key(&id),
+            ObjectId::Land(id) => self.land.contains_key(&id),
         }
     }
 
@@ -281,6 +301,11 @@ impl Scenario {
     /// The next unused forest id.
     pub fn next_forest_id(&self) -> ForestId {
         ForestId(next(self.forests.keys().map(|id| id.0)))
+    }
+
+    /// The next unused id of an area of land.
+    pub fn next_land_id(&self) -> LandId {
+        LandId(next(self.land.keys().map(|id| id.0)))
     }
 
     /// The next unused id of a point of interest.
@@ -334,6 +359,7 @@ impl Scenario {
         points.extend(self.network.nodes().map(|(_, node)| node.position()));
         points.extend(self.obstacles.values().flat_map(|o| o.shape.outline()));
         points.extend(self.forests.values().flat_map(|f| f.area.iter().copied()));
+        points.extend(self.land.values().flat_map(|l| l.outline.iter().copied()));
         let points_of_interest = self.points_of_interest.values();
         points.extend(points_of_interest.map(PointOfInterest::position));
         let places = self

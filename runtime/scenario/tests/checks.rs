@@ -251,6 +251,59 @@ fn the_notch_of_an_obstacle_is_free() {
     assert_eq!(codes(&scenario), []);
 }
 
+/// The findings about land of a scenario with one area.
+fn about_land(change: impl FnOnce(&mut Land)) -> Vec<(Code, String)> {
+    let mut scenario = crossroads();
+    let mut land = pond_at(50.0, 50.0);
+    change(&mut land);
+    let edit = Edit::Land(LandId(1), Some(Box::new(land)));
+    scenario.apply(edit).unwrap();
+    let findings = check(&scenario).into_iter();
+    let findings = findings.filter(|finding| finding.object == ObjectId::Land(LandId(1)));
+    findings
+        .map(|finding| (finding.code, finding.message))
+        .collect()
+}
+
+#[test]
+fn outlines_of_land_that_are_none_are_found() {
+    assert_eq!(about_land(|_| {}), []);
+    let found = |change: fn(&mut Land), word: &str| {
+        let findings = about_land(change);
+        assert_eq!(findings.len(), 1, "{word}: {findings:?}");
+        assert_eq!(findings[0].0, Code::LandOutline);
+        assert!(findings[0].1.contains(word), "{word}: {findings:?}");
+    };
+    found(|land| land.outline.swap(1, 2), "crosses itself");
+    // A hole over the edge.
+    found(|land| land.holes[0][0].x -= 30.0, "crosses");
+    let all_in_one = |land: &mut Land| land.holes[0] = vec![DVec2::splat(50.0); 3];
+    found(all_in_one, "");
+    found(
+        |land| land.holes[0].iter_mut().for_each(|p| *p += 100.0),
+        "outside of its outline",
+    );
+}
+
+#[test]
+fn the_check_of_land_ends_whatever_its_outlines_are() {
+    // Edges that all lie over each other: every pair would have to be compared.
+    let mut scenario = crossroads();
+    for id in 1..=6 {
+        let comb = (0..5_000u32).map(|i| DVec2::new(f64::from(i % 2) * 1e3, f64::from(i)));
+        let land = Land {
+            outline: comb.collect(),
+            holes: Vec::new(),
+            ..pond_at(0.0, 0.0)
+        };
+        let edit = Edit::Land(LandId(id), Some(Box::new(land)));
+        scenario.apply(edit).unwrap();
+    }
+    let start = std::time::Instant::now();
+    check(&scenario);
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+}
+
 #[test]
 fn points_of_interest_have_names_of_their_own() {
     let mut scenario = crossroads();

@@ -14,7 +14,7 @@ use roadwright_scenario::*;
 fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edit> {
     let id = n % 4 + 1;
     let point = DVec2::new(a, b);
-    Some(match kind % 15 {
+    Some(match kind % 17 {
         0 => Edit::Node(NodeId(100 + id), Some(Node::at(point))),
         1 => Edit::Node(NodeId(100 + id), None),
         2 => {
@@ -47,6 +47,8 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             n.is_multiple_of(2)
                 .then(|| Box::new(Stack::with_controller("pursuit"))),
         ),
+        14 => Edit::Land(LandId(id), Some(Box::new(pond_at(a, b)))),
+        15 => Edit::Land(LandId(id), None),
         13 => {
             let mut road = scenario.network().road(RoadId(id))?.clone();
             road.access = RoadAccess::ALL[n as usize % RoadAccess::ALL.len()];

@@ -20,6 +20,9 @@ fn sample() -> Scenario {
             Some(Box::new(crate_at(20.0, 20.0))),
         ))
         .unwrap();
+    let pond = Box::new(pond_at(60.0, 60.0));
+    let edit = Edit::Land(LandId(2), Some(pond));
+    scenario.apply(edit).unwrap();
     scenario
 }
 

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::{crate_at, crossroads, draw, street, west_to_east};
+use common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::check::check;
@@ -34,6 +34,7 @@ fn town() -> Scenario {
                 seed: 1,
             })),
         ),
+        Edit::Land(LandId(1), Some(Box::new(pond_at(50.0, -40.0)))),
         Edit::PointOfInterest(
             PointOfInterestId(1),
             Some(Box::new(PointOfInterest {
@@ -69,6 +70,7 @@ fn all(scenario: &Scenario) -> Objects {
         ObjectId::Agent(AgentId(1)),
         ObjectId::Obstacle(ObstacleId(1)),
         ObjectId::Forest(ForestId(1)),
+        ObjectId::Land(LandId(1)),
         ObjectId::PointOfInterest(PointOfInterestId(1)),
         ObjectId::Flow(FlowId(1)),
     ]);

@@ -3,9 +3,9 @@
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{
-    About, Agent, AgentId, Edit, Flow, FlowId, Forest, ForestId, GeoOrigin, Node, NodeId, Obstacle,
-    ObstacleId, Place, PointOfInterest, PointOfInterestId, Scenario, Settings, Shape, Stack,
-    VehicleType, file,
+    About, Agent, AgentId, Edit, Flow, FlowId, Forest, ForestId, GeoOrigin, Land, LandId, LandUse,
+    MAX_LAND_CORNERS, Node, NodeId, Obstacle, ObstacleId, Place, PointOfInterest,
+    PointOfInterestId, Scenario, Settings, Shape, Stack, VehicleType, file,
 };
 use serde_json::Value;
 
@@ -60,6 +60,17 @@ fn forest(change: fn(&mut Forest)) -> Edit {
     };
     change(&mut forest);
     Edit::Forest(ForestId(1), Some(Box::new(forest)))
+}
+
+fn land(change: fn(&mut Land)) -> Edit {
+    let mut land = Land {
+        name: "pond".into(),
+        usage: LandUse::Water,
+        outline: vec![DVec2::ZERO, DVec2::X, DVec2::Y],
+        holes: vec![vec![DVec2::ZERO, DVec2::X, DVec2::Y]],
+    };
+    change(&mut land);
+    Edit::Land(LandId(1), Some(Box::new(land)))
 }
 
 fn obstacle(change: fn(&mut Obstacle)) -> Edit {
@@ -170,6 +181,13 @@ fn wrong_numbers() -> Vec<(&'static str, Vec<Wrong>)> {
             ],
         ),
         (
+            "Land",
+            vec![
+                ("outline", land(|l| l.outline[1].x = f64::NAN)),
+                ("holes", land(|l| l.holes[0][2].y = 1e9)),
+            ],
+        ),
+        (
             "Obstacle",
             vec![
                 ("height", obstacle(|o| o.height = 0.0)),
@@ -267,6 +285,8 @@ fn good_numbers_pass() {
         agent(|_| {}),
         flow(|_| {}),
         forest(|_| {}),
+        land(|_| {}),
+        land(|l| l.outline.resize(MAX_LAND_CORNERS - 3, DVec2::X)),
         obstacle(|_| {}),
         point(|_| {}),
         settings(|_| {}),
@@ -278,6 +298,21 @@ fn good_numbers_pass() {
         file::from_text(&file::to_text(&scenario)).unwrap(),
         scenario
     );
+}
+
+#[test]
+fn land_of_too_few_or_too_many_corners_is_refused() {
+    for (wrong, why) in [
+        (land(|l| l.outline.truncate(2)), "outline: 2 points"),
+        (land(|l| l.holes[0].clear()), "holes: hole 0: 0 points"),
+        (
+            land(|l| l.outline.resize(MAX_LAND_CORNERS - 2, DVec2::X)),
+            "expected at most 20000",
+        ),
+    ] {
+        let error = Scenario::new("test").apply(wrong).unwrap_err().to_string();
+        assert!(error.contains(why), "{error}");
+    }
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn objects(scenario: &Scenario) -> usize {
         + network.road_count()
         + scenario.obstacles().len()
         + scenario.forests().len()
+        + scenario.land().len()
         + scenario.points_of_interest().len()
         + scenario.agents().len()
         + scenario.flows().len()

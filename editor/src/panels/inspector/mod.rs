@@ -7,6 +7,7 @@ mod flow;
 mod forest;
 mod junction;
 mod junction_now;
+mod land;
 mod lane_turns;
 mod lanes;
 mod law;
@@ -70,6 +71,11 @@ fn object(ui: &mut Ui, model: &Model, object: ObjectId, actions: &mut Vec<Action
         ObjectId::Forest(id) => {
             if let Some(forest) = scenario.forests().get(&id) {
                 forest::ui(ui, id, forest, actions);
+            }
+        }
+        ObjectId::Land(id) => {
+            if let Some(land) = scenario.land().get(&id) {
+                land::ui(ui, id, land, actions);
             }
         }
         ObjectId::PointOfInterest(id) => {

@@ -23,6 +23,7 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
             DriveOn::Right => Some(DrivingSide::Right),
         },
         country: arguments.country.as_deref().map(str::to_uppercase),
+        roads_only: arguments.roads_only,
     };
     let cannot = || format!("cannot import {}", arguments.file.display());
     let elements = read_file(&arguments.file).with_context(cannot)?;
@@ -98,6 +99,8 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "crossings_unassigned": summary.crossings_unassigned,
         "restrictions": summary.restrictions,
         "turn_lanes": summary.turn_lanes,
+        "buildings": summary.buildings,
+        "land": summary.land,
         "access": access,
         "driving_side": side(summary),
         "country": summary.country,
@@ -108,7 +111,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}\nturn lanes       {}\ntraffic          {}-hand\ncountry          {}\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}\nturn lanes       {}\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
         summary.ways,
         summary.roads,
         summary.road_km,
@@ -121,6 +124,8 @@ fn text(summary: &ImportSummary) -> String {
         summary.crossings,
         summary.restrictions,
         summary.turn_lanes,
+        summary.buildings,
+        summary.land,
         side(summary),
         if summary.country.is_empty() {
             "none"

@@ -1,5 +1,6 @@
 //! Plain OSM elements.
 
+use super::land;
 use std::collections::BTreeMap;
 
 /// Tags by key.
@@ -97,7 +98,7 @@ impl Way {
     }
 }
 
-/// A relation of the type `restriction`.
+/// A relation of the type `restriction` or `multipolygon`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Relation {
     /// OSM id.
@@ -108,7 +109,7 @@ pub struct Relation {
     pub tags: Tags,
 }
 
-/// What an OSM file holds that matters to roads.
+/// What an OSM file holds that matters to roads and land.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Elements {
     /// Nodes by id.
@@ -119,6 +120,11 @@ pub struct Elements {
     pub trams: Vec<Way>,
     /// Turn restrictions, in the order of the file.
     pub restrictions: Vec<Relation>,
+    /// Other ways, in the order of the file, with the tags that matter to land: outlines of buildings,
+    /// parks and waters, and what outlines of multipolygons are made of.
+    pub areas: Vec<Way>,
+    /// Areas of several ways, in the order of the file.
+    pub multipolygons: Vec<Relation>,
 }
 
 impl Elements {
@@ -135,25 +141,29 @@ impl Elements {
         self.nodes.insert(id, node);
     }
 
-    /// Adds a way if it is a road or path, or a tram track.
-    pub(crate) fn add_way(&mut self, way: Way) {
-        // Most ways of an extract are buildings and land use: left out while reading, they take no
-        // memory. Nodes cannot be left out, as files list them before the ways that use them.
+    /// Adds a way: a road or path, a tram track, or what may be the outline of an area.
+    pub(crate) fn add_way(&mut self, mut way: Way) {
         if way.tags.contains_key("highway") {
             self.ways.push(way);
         } else if way.is_tram() {
             self.trams.push(way);
+        } else {
+            // Most ways of an extract are buildings, and most of their tags are addresses. A way without
+            // any that matters may still be a part of a multipolygon, which files list later.
+            way.tags.retain(|key, _| land::matters(key));
+            self.areas.push(way);
         }
     }
 
-    /// Adds a relation if it is a turn restriction.
-    pub(crate) fn add_relation(&mut self, relation: Relation) {
-        if relation
-            .tags
-            .get("type")
-            .is_some_and(|kind| kind == "restriction")
-        {
-            self.restrictions.push(relation);
+    /// Adds a relation if it is a turn restriction or a multipolygon.
+    pub(crate) fn add_relation(&mut self, mut relation: Relation) {
+        match relation.tags.get("type").map(String::as_str) {
+            Some("restriction") => self.restrictions.push(relation),
+            Some("multipolygon") => {
+                relation.tags.retain(|key, _| land::matters(key));
+                self.multipolygons.push(relation);
+            }
+            _ => {}
         }
     }
 }

@@ -6,6 +6,7 @@
 mod clip;
 mod crossings;
 mod elements;
+mod land;
 mod pbf;
 mod projection;
 mod restrictions;
@@ -20,7 +21,7 @@ pub use elements::{CrossingTags, Elements, OsmNode, Relation, Sign, SignKind, Ta
 pub use projection::{LocalProjection, great_circle_distance};
 
 use roadwright_geometry::GeometryError;
-use roadwright_scenario::junction::layout;
+use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{DrivingSide, EditError, RoadAccess, RoadNetwork, Scenario};
 use std::collections::BTreeMap;
@@ -115,6 +116,8 @@ pub struct ImportOptions {
     /// The country whose law holds, as its code in ISO 3166-1 alpha-2; `None`: the one in which the middle of
     /// the data lies.
     pub country: Option<String>,
+    /// Only roads and what belongs to them: buildings, parks and waters are left out.
+    pub roads_only: bool,
 }
 
 /// Something that was left out or changed, and how often.
@@ -184,6 +187,10 @@ pub struct ImportSummary {
     pub restrictions: usize,
     /// Lanes with arrows.
     pub turn_lanes: usize,
+    /// Buildings, as fixed obstacles; one that a road leads through may be several.
+    pub buildings: usize,
+    /// Areas of land: parks, waters, what the ground is used for.
+    pub land: usize,
     /// Roads by who may drive on them, and their length, km; those of which there are any.
     pub access: BTreeMap<RoadAccess, (usize, f64)>,
     /// Driving side.
@@ -252,8 +259,17 @@ pub fn import(
     let mut warnings = Warnings::default();
     let built = roads::build(elements, options, &mut warnings)?;
     let restrictions = restrictions::collect(elements, &built, &mut warnings);
-    let (scenario, counts) = built.into_scenario(options, &restrictions)?;
+    let (mut scenario, counts) = built.into_scenario(options, &restrictions)?;
+    let layout = layout(scenario.network(), scenario.about());
+    let graph = LaneGraph::new(&scenario, &layout);
+    let land = if options.roads_only {
+        land::Counts::default()
+    } else {
+        land::add(elements, options, &mut scenario, &graph, &mut warnings)?
+    };
     let summary = ImportSummary {
+        buildings: land.buildings,
+        land: land.areas,
         ways: counts.ways,
         signals: counts.signals,
         controllers: counts.controllers,
@@ -263,16 +279,14 @@ pub fn import(
         crossings_unassigned: counts.crossings_unassigned,
         restrictions: restrictions.values().map(Vec::len).sum(),
         warnings: warnings.into_list(),
-        ..measured(&scenario)
+        ..measured(&scenario, &layout, &graph)
     };
     Ok((scenario, summary))
 }
 
 /// The part of a summary that the scenario itself tells; the rest is empty.
-fn measured(scenario: &Scenario) -> ImportSummary {
+fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSummary {
     let side = scenario.about().driving_side;
-    let layout = layout(scenario.network(), scenario.about());
-    let graph = LaneGraph::new(scenario, &layout);
     let network = scenario.network();
     let lanes = |road: &roadwright_scenario::Road| {
         let sections = road.lane_sections.iter();
@@ -305,6 +319,8 @@ fn measured(scenario: &Scenario) -> ImportSummary {
         crossings: 0,
         crossings_unassigned: 0,
         restrictions: 0,
+        buildings: 0,
+        land: 0,
         access: by_access(network),
         driving_side: side,
         country: scenario.about().country.clone(),

@@ -197,7 +197,11 @@ fn starts(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     };
     for (i, (id, agent, body)) in started.iter().enumerate() {
         let hit = scenario.obstacles().iter().find(|(_, obstacle)| {
-            super::obstacles::outlines_overlap(&body.corners(), &obstacle.shape.outline())
+            super::obstacles::outlines_overlap(
+                &body.corners(),
+                &obstacle.shape.outline(),
+                super::obstacles::TOUCHING,
+            )
         });
         if let Some((obstacle, _)) = hit {
             let message = format!("starts inside {obstacle}; move one of them");

@@ -79,6 +79,11 @@ fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {
     (centre, radius)
 }
 
+/// Outlines that overlap by less than this only touch, m.
+pub(super) const TOUCHING: f64 = 2e-3;
+/// The same for two that are fixed: outlines of houses are surveyed to a decimetre or two, and neither moves.
+const WALLS: f64 = 0.2;
+
 /// Obstacles that overlap another one, each reported once, by a sweep along x.
 fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     struct Swept {
@@ -86,6 +91,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         outline: Vec<DVec2>,
         low: DVec2,
         high: DVec2,
+        is_fixed: bool,
     }
     let mut swept: Vec<_> = subjects
         .scenario
@@ -99,6 +105,7 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 outline,
                 low,
                 high,
+                is_fixed: obstacle.mass.is_none(),
             })
         })
         .collect();
@@ -109,7 +116,12 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let others = swept[i + 1..].iter().zip(i + 1..);
         for (b, j) in others.take_while(|(b, _)| b.low.x < a.high.x) {
             let apart = b.low.y >= a.high.y || a.low.y >= b.high.y;
-            if !told[j] && !apart && outlines_overlap(&a.outline, &b.outline) {
+            let little = if a.is_fixed && b.is_fixed {
+                WALLS
+            } else {
+                TOUCHING
+            };
+            if !told[j] && !apart && outlines_overlap(&a.outline, &b.outline, little) {
                 told[j] = true;
                 let (first, second) = (a.id.min(b.id), a.id.max(b.id));
                 findings.push(Finding {
@@ -124,16 +136,19 @@ fn overlaps(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2]) -> bool {
-    // Touching is allowed: corners are moved a millimetre towards the middle.
+/// Whether two outlines overlap by more than a little, m: touching is allowed.
+pub(super) fn outlines_overlap(a: &[DVec2], b: &[DVec2], little: f64) -> bool {
+    // Edges are moved inwards. Towards the middle would not do: the walls of a notch would move outwards.
     let shrunk = |points: &[DVec2]| -> Vec<DVec2> {
-        let centre = polygon::centroid(points);
-        points
-            .iter()
-            .map(|p| *p + (centre - *p).normalize_or_zero() * 1e-3)
-            .collect()
+        let ring = polygon::tidy_ring(points);
+        let mitres = polygon::outward_mitres(&ring, 2.0);
+        let inward = ring.iter().zip(mitres);
+        inward.map(|(p, n)| *p - 0.5 * little * n).collect()
     };
     let (a, b) = (shrunk(a), shrunk(b));
+    if a.is_empty() || b.is_empty() {
+        return false;
+    }
     polygon::contains(&b, a[0])
         || polygon::contains(&a, b[0])
         || polygon::edges(&a)

@@ -7,7 +7,9 @@
 
 use super::{FORMAT, FileError, LARGEST, TextError, from_json, json_error, line_of, migrate};
 use crate::edit::Edit;
-use crate::ids::{AgentId, FlowId, ForestId, NodeId, ObstacleId, PointOfInterestId, RoadId};
+use crate::ids::{
+    AgentId, FlowId, ForestId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+};
 use crate::scenario::Scenario;
 use crate::vehicle_file::{VehicleEntry, VehicleFiles, resolve};
 use serde::de::DeserializeOwned;
@@ -200,6 +202,9 @@ impl Reading<'_> {
         });
         self.objects("forests", |id, forest| {
             Ok(Edit::Forest(ForestId(id), Some(Box::new(forest))))
+        });
+        self.objects("land", |id, land| {
+            Ok(Edit::Land(LandId(id), Some(Box::new(land))))
         });
         self.objects("points_of_interest", |id, point| {
             Ok(Edit::PointOfInterest(

@@ -91,5 +91,6 @@ fn taken_out(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
         ObjectId::PointOfInterest(id) => Some(Edit::PointOfInterest(id, None)),
         ObjectId::Agent(id) => Some(Edit::Agent(id, None)),
         ObjectId::Flow(id) => Some(Edit::Flow(id, None)),
+        ObjectId::Land(id) => Some(Edit::Land(id, None)),
     }
 }

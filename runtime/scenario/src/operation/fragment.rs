@@ -5,7 +5,7 @@ use super::{Objects, OperationError};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{
-    AgentId, FlowId, ForestId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
 };
 use crate::scenario::{About, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +84,7 @@ fn used_kinds(scenario: &Scenario, users: &[(&String, &String)]) -> Vec<Edit> {
     vehicles.chain(stacks).collect()
 }
 
-/// The edits for obstacles, forests and points of interest, which refer to nothing else.
+/// The edits for obstacles, forests, land and points of interest, which refer to nothing else.
 fn thing_copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
     let copy = |object: &ObjectId| match *object {
         ObjectId::Obstacle(id) => {
@@ -94,6 +94,10 @@ fn thing_copies(scenario: &Scenario, objects: &Objects) -> Vec<Edit> {
         ObjectId::Forest(id) => {
             let forest = scenario.forests.get(&id)?.clone();
             Some(Edit::Forest(id, Some(Box::new(forest))))
+        }
+        ObjectId::Land(id) => {
+            let land = scenario.land.get(&id)?.clone();
+            Some(Edit::Land(id, Some(Box::new(land))))
         }
         ObjectId::PointOfInterest(id) => {
             let point = scenario.points_of_interest.get(&id)?.clone();
@@ -231,6 +235,12 @@ impl Pasting<'_> {
                 ObjectId::Forest(id),
                 Edit::Forest(id, Some(Box::new(forest))),
             );
+        }
+        let first = self.scenario.next_land_id().0;
+        for (land, id) in piece.land.values().zip(first..) {
+            let id = LandId(id);
+            let land = Some(Box::new(motion.land(land)));
+            self.add(ObjectId::Land(id), Edit::Land(id, land));
         }
         let first = self.scenario.next_point_of_interest_id().0;
         for (point, id) in piece.points_of_interest.values().zip(first..) {

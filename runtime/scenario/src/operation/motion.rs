@@ -5,6 +5,7 @@ use super::{Objects, OperationError};
 use crate::agents::{GroundPlace, Place};
 use crate::edit::Edit;
 use crate::ids::{NodeId, ObjectId};
+use crate::land::Land;
 use crate::network::Node;
 use crate::objects::{PointOfInterest, Shape};
 use crate::scenario::Scenario;
@@ -100,6 +101,13 @@ impl Motion {
                 points: points.iter().map(|p| self.point(*p)).collect(),
             },
         }
+    }
+
+    pub(super) fn land(&self, land: &Land) -> Land {
+        let mut land = land.clone();
+        let points = land.rings_mut().flatten();
+        points.for_each(|p| *p = self.point(*p));
+        land
     }
 
     pub(super) fn point_of_interest(&self, point: &PointOfInterest) -> PointOfInterest {
@@ -208,6 +216,10 @@ fn moved_thing(scenario: &Scenario, object: ObjectId, motion: &Motion) -> Option
             let mut forest = scenario.forests().get(&id)?.clone();
             forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
             Some(Edit::Forest(id, Some(Box::new(forest))))
+        }
+        ObjectId::Land(id) => {
+            let land = motion.land(scenario.land().get(&id)?);
+            Some(Edit::Land(id, Some(Box::new(land))))
         }
         ObjectId::PointOfInterest(id) => {
             let point = motion.point_of_interest(scenario.points_of_interest().get(&id)?);

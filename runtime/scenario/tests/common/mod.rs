@@ -57,6 +57,20 @@ pub(crate) fn west_to_east() -> Agent {
     }
 }
 
+/// A pond of 20 m by 20 m with an island of 4 m by 4 m.
+pub(crate) fn pond_at(x: f64, y: f64) -> Land {
+    let ring = |half: f64| {
+        let corners = [(-half, -half), (half, -half), (half, half), (-half, half)];
+        corners.map(|(u, v)| DVec2::new(x + u, y + v)).to_vec()
+    };
+    Land {
+        name: "pond".into(),
+        usage: LandUse::Water,
+        outline: ring(10.0),
+        holes: vec![ring(2.0)],
+    }
+}
+
 /// An obstacle of 2 m by 2 m.
 pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
     Obstacle {

@@ -1,5 +1,6 @@
 //! The ground: all of a scenario that driving does not change.
 
+mod cells;
 mod crossings;
 mod lane_finder;
 mod loose;
@@ -12,7 +13,9 @@ mod signal_heads;
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
 pub(crate) use loose::LooseKind;
-pub(crate) use obstacles::{Displaced, Obstacles, Owner};
+pub(crate) use obstacles::{
+    Displaced, MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, Obstacles, Owner, SIDE_CLEARANCE,
+};
 pub(crate) use rings::Ring;
 pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
 use signal_heads::Post;
@@ -81,8 +84,7 @@ impl Ground {
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
         let has_same_lanes = custom(old) == custom(new) && has_same_lanes(old, new);
-        let has_same_obstacles =
-            old.obstacles() == new.obstacles() && old.forests() == new.forests();
+        let has_same_obstacles = same_obstacles(old, new) && old.forests() == new.forests();
         let places = named_places(new);
         let (before, after) = (old.settings(), new.settings());
         let has_same_terrain = old.terrain() == new.terrain() && before.slopes == after.slopes;
@@ -192,6 +194,7 @@ impl Ground {
     /// The layer of roads of a lanelet, as a bit.
     #[inline]
     pub(crate) fn layers_of(&self, id: LaneletId) -> u32 {
+        // A mask has 32 bits: layers that are 32 apart count as one.
         1 << self.lanelet(id).layer.rem_euclid(32)
     }
 
@@ -494,4 +497,9 @@ fn has_same_lanes(old: &Scenario, new: &Scenario) -> bool {
         })
     };
     a.road_count() == b.road_count() && a.nodes().eq(b.nodes()) && a.roads().all(same)
+}
+
+/// Whether two scenarios have the same obstacles; an edit of anything else shares them.
+fn same_obstacles(old: &Scenario, new: &Scenario) -> bool {
+    std::ptr::eq(old.obstacles(), new.obstacles()) || old.obstacles() == new.obstacles()
 }

@@ -1,6 +1,7 @@
 //! What stands still: obstacles and trees, found by place.
 
 use super::LooseKind;
+use super::cells::Cells;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -14,6 +15,20 @@ use std::sync::OnceLock;
 
 /// Lanes closer to an obstacle than this look out for it, m.
 const WATCH_DISTANCE: f64 = 6.0;
+
+/// How far a vehicle on a lane sees obstacles from its front, m, and how wide, rad: the reach of the fuzzy
+/// driver's terms ([Gerdelan 2011], table 8.2).
+pub(crate) const OBSTACLE_REACH: f64 = 28.28;
+pub(crate) const OBSTACLE_ANGLE: f64 = 1.2;
+/// Bodies this close beside the vehicle's way count as in it, m.
+pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
+/// A vehicle beside the middle of its lane looks that much to the side, but no more than this, m:
+/// in a lane change it does not look along the lane that it leaves.
+pub(crate) const MOST_ASIDE: f64 = 0.5;
+/// Lines of lanes are looked at in steps of this, m, and bodies count as near that are this much too far: more
+/// than the steps can miss.
+const STEP: f64 = 1.0;
+const SLACK: f64 = 0.25;
 
 /// Trees are so high for vehicles that drive against them, m.
 const TREE_HEIGHT: f64 = 6.0;
@@ -58,6 +73,32 @@ impl Body {
                         .total_cmp(&(*b - point).length_squared())
                 })
                 .unwrap_or(point),
+        }
+    }
+
+    fn bounds(&self) -> (DVec2, DVec2) {
+        match self {
+            Self::Disc { centre, radius } => (*centre - *radius, *centre + *radius),
+            Self::Polygon(corners) => polygon::bounds(corners).unwrap_or_default(),
+        }
+    }
+
+    /// Whether a line along an edge tells that a disc does not reach it; a disc around a vehicle tells it
+    /// faster than the box of the vehicle.
+    fn is_apart(&self, centre: DVec2, radius: f64) -> bool {
+        match self {
+            Self::Disc { .. } => false,
+            Self::Polygon(corners) => {
+                // Triangles may run either way; of one without an area nothing is known.
+                let turn = polygon::signed_area(corners);
+                polygon::edges(corners).any(|(a, b)| {
+                    let edge = b - a;
+                    let beside = edge.perp_dot(centre - a) * turn.signum();
+                    turn != 0.0
+                        && beside < 0.0
+                        && beside * beside > radius * radius * edge.length_squared()
+                })
+            }
         }
     }
 
@@ -112,8 +153,15 @@ pub(crate) struct Obstacles {
     large: Vec<(u32, DVec2, f64)>,
     /// Radius of the largest small body around its middle, m.
     largest: f64,
+    /// All bodies by their boxes.
+    cells: Cells,
+    /// Those that may be in the way of somebody on a lane. In a town nearly every lane has houses beside it,
+    /// and hardly one in its way.
+    in_ways: Cells,
     /// Whether a lanelet passes close to one.
     watched: Vec<bool>,
+    /// Whether somebody on a lanelet may see one that is in a way.
+    seen: Vec<bool>,
 }
 
 impl Obstacles {
@@ -146,12 +194,18 @@ impl Obstacles {
             small: Vec::new(),
             large: Vec::new(),
             largest: 0.0,
+            cells: Cells::default(),
+            in_ways: Cells::default(),
             watched: Vec::new(),
+            seen: Vec::new(),
         };
         obstacles.index();
+        obstacles.index_ways(scenario, graph);
         let near = |point: &DVec2| {
             obstacles
-                .nearest(*point, WATCH_DISTANCE, &Displaced::default(), |_| true)
+                .nearest(*point, WATCH_DISTANCE, &Displaced::default(), false, |_| {
+                    true
+                })
                 .is_some()
         };
         // Looking for obstacles costs each vehicle a search in every question to its controller. Lanelets
@@ -203,6 +257,69 @@ impl Obstacles {
         // A look-up must reach as far as the largest body is wide: few walls of 300 m are cheaper in a
         // list than every look-up over 300 m.
         self.grid.rebuild(&middles, 20.0);
+        let boxes = (0u32..).zip(&self.bodies);
+        let boxes: Vec<_> = boxes
+            .map(|(number, (_, body))| (number, body.bounds()))
+            .collect();
+        self.cells = Cells::new(&boxes, self.touching());
+    }
+
+    /// Whether a body, by its number, may reach into a disc.
+    fn touching(&self) -> impl Fn(u32, DVec2, f64) -> bool {
+        |number, middle, radius| !self.bodies[number as usize].1.is_apart(middle, radius)
+    }
+
+    /// Finds out which bodies may be in the way of somebody on a lane, and who may see them.
+    ///
+    /// A body is in the way where its nearest point lies beside the middle of a lane by less than half of
+    /// the vehicle and [`SIDE_CLEARANCE`], for one that looks [`MOST_ASIDE`] to the side.
+    fn index_ways(&mut self, scenario: &Scenario, graph: &LaneGraph) {
+        if self.bodies.is_empty() {
+            return;
+        }
+        let types = || scenario.vehicle_types().values();
+        let widest = types().map(|kind| kind.width).fold(0.0, f64::max);
+        let longest = types().map(|kind| kind.length).fold(0.0, f64::max);
+        let beside = 0.5 * widest + SIDE_CLEARANCE + MOST_ASIDE + SLACK;
+        let mut is_in_way = vec![false; self.bodies.len()];
+        let lines = (0..graph.lanelets().len() as u32).map(|id| graph.line(id));
+        for line in lines.clone() {
+            for pair in line.points().windows(2) {
+                self.mark_near((pair[0], pair[1]), beside, &mut is_in_way);
+            }
+        }
+        let boxes = (0u32..).zip(&self.bodies).zip(&is_in_way);
+        let boxes = boxes.filter(|(_, is_in_way)| **is_in_way);
+        let boxes: Vec<_> = boxes
+            .map(|((number, (_, body)), _)| (number, body.bounds()))
+            .collect();
+        self.in_ways = Cells::new(&boxes, self.touching());
+        // From the rear axle on the line to the front, and from there as far as one sees.
+        let sight = DVec2::splat(OBSTACLE_REACH + longest + WATCH_DISTANCE);
+        let sees = |point: &DVec2| {
+            let mut sees = false;
+            self.in_ways
+                .for_each_in(*point - sight, *point + sight, |_| sees = true);
+            sees
+        };
+        self.seen = lines.map(|line| line.points().iter().any(sees)).collect();
+    }
+
+    /// Marks the bodies within a distance of a stretch.
+    fn mark_near(&self, (from, to): (DVec2, DVec2), distance: f64, marks: &mut [bool]) {
+        let (low, high) = (from.min(to) - distance, from.max(to) + distance);
+        self.cells.for_each_in(low, high, |number| {
+            let mark = &mut marks[number as usize];
+            if *mark {
+                return;
+            }
+            let body = &self.bodies[number as usize].1;
+            let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
+            *mark = (0..=steps as u32).any(|step| {
+                let point = from.lerp(to, f64::from(step) / steps);
+                (body.closest_point(point) - point).length() < distance
+            });
+        });
     }
 
     /// Calls `visit` for every body whose circle comes within `reach` of a point.
@@ -224,16 +341,25 @@ impl Obstacles {
         self.watched[lanelet as usize]
     }
 
-    /// The nearest point of an obstacle within `reach` that passes a test.
+    /// Whether somebody who keeps to a lanelet may see an obstacle in its way.
+    #[inline]
+    pub(crate) fn is_seen_from(&self, lanelet: u32) -> bool {
+        self.seen[lanelet as usize]
+    }
+
+    /// The nearest point of an obstacle within `reach` that passes a test; with `in_ways` only of those that
+    /// may be in the way of somebody on a lane.
     pub(crate) fn nearest(
         &self,
         point: DVec2,
         reach: f64,
         displaced: &Displaced,
+        in_ways: bool,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
-        self.for_each_here(point, reach, displaced, |index, body| {
+        let cells = if in_ways { &self.in_ways } else { &self.cells };
+        self.for_each_here(cells, point, reach, displaced, |index, body| {
             let closest = body.closest_point(point);
             let distance = (closest - point).length();
             // Of two at the same distance the lower number: the grid visits bodies by its cells.
@@ -245,32 +371,38 @@ impl Obstacles {
         best.map(|(_, _, closest)| closest)
     }
 
-    /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps.
+    /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps, which lies within a circle.
     pub(crate) fn for_each_contact(
         &self,
-        vehicle: &OrientedBox,
+        (middle, radius): (DVec2, f64),
         displaced: &Displaced,
+        vehicle: impl Fn() -> OrientedBox,
         mut visit: impl FnMut(Owner, f64),
     ) {
-        let (middle, radius) = (vehicle.centre, vehicle.radius());
-        self.for_each_here(middle, radius, displaced, |index, body| {
-            let depth = body.penetration(vehicle);
+        // Its box is made when there is something to compare it with, which is hardly ever.
+        let mut own = None;
+        self.for_each_here(&self.cells, middle, radius, displaced, |index, body| {
+            if body.is_apart(middle, radius) {
+                return;
+            }
+            let depth = body.penetration(own.get_or_insert_with(&vehicle));
             if depth > 0.0 {
                 visit(self.bodies[index as usize].0, depth);
             }
         });
     }
 
-    /// Calls `visit` for every body whose circle comes within `reach` of a point, where it is now, and
+    /// Calls `visit` for every body whose box comes within `reach` of a point, where it is now, and
     /// for all displaced ones.
     fn for_each_here(
         &self,
+        cells: &Cells,
         point: DVec2,
         reach: f64,
         displaced: &Displaced,
         mut visit: impl FnMut(u32, &Body),
     ) {
-        self.for_each_near(point, reach, |index| {
+        cells.for_each_in(point - reach, point + reach, |index| {
             if !displaced.0.contains_key(&index) {
                 visit(index, &self.bodies[index as usize].1);
             }

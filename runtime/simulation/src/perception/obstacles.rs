@@ -1,22 +1,14 @@
 //! The nearest body in the way that is no lane traffic: obstacles, trees, vehicles off the lanes.
 
 use super::{View, angle_to};
+use crate::ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::ControllerInput;
 
-/// How far, m, and how wide, rad, obstacles are looked for: the reach of the fuzzy driver's terms
-/// ([Gerdelan 2011], table 8.2).
-const OBSTACLE_REACH: f64 = 28.28;
-const OBSTACLE_ANGLE: f64 = 1.2;
-/// Bodies this close beside the vehicle's way count as in it, m.
-const SIDE_CLEARANCE: f64 = 0.3;
 /// A body counts as ahead until its nearest point is this far behind the front, m.
 const PAST_FRONT: f64 = 0.5;
-/// A vehicle beside the middle of its lane looks that much to the side, but no more than this, m:
-/// in a lane change it does not look along the lane that it leaves.
-const MOST_ASIDE: f64 = 0.5;
 /// Lanelets ahead on which a point is looked for.
 const LANELETS: usize = 4;
 
@@ -48,6 +40,9 @@ impl View<'_> {
             return false;
         }
         let is_somewhere = !self.dynamics.rigid.displaced().is_empty();
+        if position.is_on_lane() && !is_somewhere && !obstacles.is_seen_from(position.lanelet) {
+            return false;
+        }
         !position.is_on_lane() || is_somewhere || obstacles.is_watched(position.lanelet) || {
             let next = self.route(agent).lanelet(self.progress(agent).at + 1);
             next.is_some_and(|lanelet| obstacles.is_watched(lanelet))
@@ -103,6 +98,7 @@ impl View<'_> {
             eye.pose.position,
             OBSTACLE_REACH,
             self.dynamics.rigid.displaced(),
+            self.position(eye.agent).is_on_lane(),
             accept,
         )?;
         let offset = point - eye.pose.position;

@@ -149,8 +149,8 @@ impl Search<'_> {
         if is_on && self.is_near_obstacles(&own) {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
             let middle = pose.point(own_type.body_centre, 0.0);
-            let body = own_type.footprint(middle, pose.heading);
-            self.contacts_with_obstacles(own.agent, (middle, &body), out);
+            let body = || own_type.footprint(middle, pose.heading);
+            self.contacts_with_obstacles(own.agent, (middle, own_type.radius), body, out);
         }
         // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
@@ -263,24 +263,26 @@ impl Search<'_> {
                 }
             });
         if !keeps_order && !self.bodies.ground.obstacles.is_empty() {
-            let body = body.unwrap_or_else(|| self.body(number));
-            self.contacts_with_obstacles(agent, (middle, &body), out);
+            let body = || body.unwrap_or_else(|| self.body(number));
+            self.contacts_with_obstacles(agent, (middle, radius), body, out);
         }
     }
 
-    /// Contacts of a body, whose middle is at a place, with obstacles.
+    /// Contacts of a body, which lies within a circle, with obstacles.
     fn contacts_with_obstacles(
         &self,
         agent: u32,
-        (middle, body): (DVec2, &OrientedBox),
+        (middle, radius): (DVec2, f64),
+        body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
         let first = out.len();
         let displaced = self.bodies.dynamics.rigid.displaced();
-        self.bodies
-            .ground
-            .obstacles
-            .for_each_contact(body, displaced, |owner, depth| {
+        self.bodies.ground.obstacles.for_each_contact(
+            (middle, radius),
+            displaced,
+            body,
+            |owner, depth| {
                 let with = match owner {
                     Owner::Obstacle(id) => Party::Obstacle(id.0),
                     Owner::Tree(forest, tree) => Party::Tree {
@@ -300,7 +302,8 @@ impl Search<'_> {
                     place: middle,
                     depth,
                 });
-            });
+            },
+        );
     }
 }
 

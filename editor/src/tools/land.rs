@@ -1,0 +1,205 @@
+//! Drawing land: corner by corner, or freehand.
+
+use super::{Effect, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
+use roadwright_geometry::crossings::for_each_crossing;
+use roadwright_geometry::{DVec2, polygon};
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{Edit, Land, MAX_LAND_CORNERS, ObjectId};
+use std::ops::ControlFlow;
+
+/// A freehand line has a point every so many screen points, and is missed by its corners by at most so many.
+const FREEHAND: (f64, f64) = (3.0, 1.5);
+/// Pairs of edges that are compared to find out whether an outline crosses itself.
+const MOST_COMPARISONS: usize = 20_000_000;
+
+/// The land tool.
+#[derive(Default)]
+pub(super) struct LandTool {
+    corners: Vec<DVec2>,
+    hover: Option<DVec2>,
+    /// Points of a drag.
+    stroke: Vec<DVec2>,
+}
+
+impl LandTool {
+    fn finish(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        let mut outline = std::mem::take(&mut self.corners);
+        // A double click has placed the last corner twice.
+        outline.dedup_by(|a, b| (*a - *b).length() < 0.05);
+        add(outline, context)
+    }
+
+    fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
+        let at = caught(pointer, context);
+        let closes = self.corners.len() > 2 && (self.corners[0] - at).length() < context.reach();
+        if closes {
+            return self.finish(context);
+        }
+        self.corners.push(at);
+        Vec::new()
+    }
+
+    /// The end of a drag: the line is the outline.
+    fn release(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
+        let line = std::mem::take(&mut self.stroke);
+        let outline = smoothed(&line, FREEHAND.1 * context.scale);
+        if !self.corners.is_empty() {
+            // Corners have been placed before: the line goes on from them.
+            self.corners.extend(outline);
+            return Vec::new();
+        }
+        if outline.len() < 3 {
+            // Hands slip: a short drag is a corner.
+            self.corners.extend(line.last());
+            return Vec::new();
+        }
+        add(outline, context)
+    }
+}
+
+/// An area with an outline, or why there is none.
+fn add(mut outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
+    let refuse = |why: &str| vec![Effect::Refuse(why.into())];
+    if outline.len() < 3 || polygon::signed_area(&outline).abs() < 0.01 {
+        return refuse("An area needs at least three corners.");
+    }
+    if outline.len() > MAX_LAND_CORNERS {
+        return refuse("That are too many corners: draw it in several areas.");
+    }
+    let mut crosses = false;
+    let mut left = MOST_COMPARISONS;
+    for_each_crossing([&outline[..]], &mut left, |_, _| {
+        crosses = true;
+        ControlFlow::Break(())
+    });
+    if crosses {
+        return refuse("The outline of an area must not cross itself.");
+    }
+    if polygon::signed_area(&outline) < 0.0 {
+        outline.reverse();
+    }
+    let id = context.scenario.next_land_id();
+    let land = Land {
+        name: String::new(),
+        usage: context.options.land,
+        outline,
+        holes: Vec::new(),
+    };
+    vec![
+        Effect::Apply("Draw land".into(), Edit::Land(id, Some(Box::new(land)))),
+        Effect::Select(Objects::from([ObjectId::Land(id)])),
+    ]
+}
+
+/// Land is caught by the grid only: roads would draw it along themselves.
+fn caught(pointer: Pointer, context: &ToolContext<'_>) -> DVec2 {
+    if context.options.snap.grid {
+        let caught = snap(pointer.at, pointer.modifiers, context);
+        if caught.kind == super::SnapKind::Grid {
+            return caught.at;
+        }
+    }
+    pointer.at
+}
+
+/// A line without the points that it can do without.
+fn smoothed(line: &[DVec2], miss: f64) -> Vec<DVec2> {
+    let mut kept: Vec<DVec2> = line.first().copied().into_iter().collect();
+    let mut from = 0;
+    for to in 2..line.len() {
+        let between = &line[from + 1..to];
+        let is_bent = between
+            .iter()
+            .any(|p| (polygon::closest_on_segment(line[from], line[to], *p) - *p).length() > miss);
+        if is_bent {
+            from = to - 1;
+            kept.push(line[from]);
+        }
+    }
+    if line.len() > 1 {
+        kept.extend(line.last());
+    }
+    kept
+}
+
+impl Tool for LandTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        match event {
+            ToolEvent::Move(pointer) => self.hover = Some(caught(pointer, context)),
+            ToolEvent::Press(pointer) => self.stroke = vec![caught(pointer, context)],
+            ToolEvent::Drag(Pointer { at, .. }) => {
+                self.hover = Some(at);
+                let far = |last: &DVec2| (*last - at).length() > FREEHAND.0 * context.scale;
+                if self.stroke.last().is_none_or(far) {
+                    self.stroke.push(at);
+                }
+            }
+            ToolEvent::Release(_) => return self.release(context),
+            ToolEvent::Click(pointer) => {
+                self.stroke.clear();
+                return self.click(pointer, context);
+            }
+            ToolEvent::DoubleClick(_) | ToolEvent::Enter if !self.corners.is_empty() => {
+                return self.finish(context);
+            }
+            ToolEvent::Backspace => {
+                self.corners.pop();
+            }
+            ToolEvent::Escape => {
+                self.corners.clear();
+                self.stroke.clear();
+            }
+            ToolEvent::DoubleClick(_) | ToolEvent::Enter | ToolEvent::Type(_) => {}
+        }
+        Vec::new()
+    }
+
+    fn marks(&self, _: &ToolContext<'_>) -> Vec<Mark> {
+        let mut line = self.corners.clone();
+        match self.stroke.len() {
+            0 | 1 if line.is_empty() => {}
+            0 | 1 => line.extend(self.hover),
+            _ => line.extend(&self.stroke),
+        }
+        let mut marks = Vec::new();
+        if line.len() > 2 {
+            marks.push(Mark::dashes(
+                vec![line[line.len() - 1], line[0]],
+                Tone::Guide,
+            ));
+        }
+        if line.len() > 1 {
+            marks.push(Mark::line(line, Tone::Accent));
+        }
+        marks.extend(self.corners.iter().map(|&at| Mark::Handle {
+            at,
+            shape: HandleShape::Square,
+            hot: false,
+        }));
+        marks
+    }
+
+    fn status(&self, _: &ToolContext<'_>) -> String {
+        "Click: corners; the first one, a double-click or Enter: done. Drag: an outline freehand."
+            .into()
+    }
+
+    fn is_busy(&self) -> bool {
+        self.stroke.len() > 1 || !self.corners.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_straight_line_needs_its_ends_only() {
+        let line: Vec<DVec2> = (0..50).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
+        assert_eq!(smoothed(&line, 0.1), [line[0], line[49]]);
+        let mut bent = line.clone();
+        bent.extend((1..50).map(|i| DVec2::new(49.0, f64::from(i))));
+        assert_eq!(smoothed(&bent, 0.1).len(), 3);
+        assert_eq!(smoothed(&[], 0.1), []);
+    }
+}

@@ -1,0 +1,122 @@
+//! Lanes are kept clear of buildings.
+
+use super::rings::{Shape, without};
+use glam::DVec2;
+use roadwright_geometry::grid_index::GridIndex;
+use roadwright_geometry::{polygon, unit};
+use roadwright_scenario::lane_graph::LaneGraph;
+
+/// Buildings keep this far from the edge of a lane, m: more than a hand's breadth, so that mirrors and
+/// doors pass.
+const BESIDE_LANE: f64 = 0.3;
+/// And this far from the middle of a lane, m: nobody who keeps to a lane comes so near that it would take the
+/// building for something in its way, not even a bus.
+const BESIDE_MIDDLE: f64 = 2.7;
+/// Corners of the circles that are cut out at the ends of stretches.
+const CORNERS: usize = 16;
+
+/// A stretch of the middle of a lane, and how far buildings keep away from it, m.
+#[derive(Clone, Copy)]
+struct Stretch {
+    from: DVec2,
+    to: DVec2,
+    clearance: f64,
+}
+
+/// All lanes, found by place.
+pub(super) struct Lanes {
+    stretches: Vec<Stretch>,
+    middles: GridIndex,
+    /// How far from its middle a stretch keeps buildings away, at most, m.
+    reach: f64,
+}
+
+impl Lanes {
+    /// The lanes of a graph, those of bridges and in tunnels included.
+    pub(super) fn new(graph: &LaneGraph) -> Self {
+        let mut stretches = Vec::new();
+        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+            let clearance = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE);
+            let points = graph.line(id).points();
+            stretches.extend(points.windows(2).map(|pair| Stretch {
+                from: pair[0],
+                to: pair[1],
+                clearance,
+            }));
+        }
+        let middle = |stretch: &Stretch| 0.5 * (stretch.from + stretch.to);
+        let reach =
+            |stretch: &Stretch| 0.5 * (stretch.to - stretch.from).length() + stretch.clearance;
+        let reach = stretches.iter().map(reach).fold(0.0, f64::max);
+        let places: Vec<DVec2> = stretches.iter().map(middle).collect();
+        let mut middles = GridIndex::new();
+        middles.rebuild(&places, 20.0);
+        Self {
+            stretches,
+            middles,
+            reach,
+        }
+    }
+
+    /// What is left of a building where it comes too near to lanes; `None` where it does not.
+    pub(super) fn cleared(&self, shape: &Shape) -> Option<Vec<Shape>> {
+        let (low, high) = polygon::bounds(&shape[0])?;
+        let (centre, half) = (0.5 * (low + high), 0.5 * (high - low));
+        let mut near = Vec::new();
+        self.middles
+            .for_each_within(centre, half.length() + self.reach, |index, _| {
+                near.push(index)
+            });
+        // In the order of lanes, not of cells.
+        near.sort_unstable();
+        let stretches = near.iter().map(|index| self.stretches[*index as usize]);
+        let covers: Vec<Vec<DVec2>> = stretches
+            .filter(|stretch| stretch.reaches(shape, (low, high)))
+            .map(|stretch| stretch.cover())
+            .collect();
+        (!covers.is_empty()).then(|| without(shape, &covers))
+    }
+}
+
+impl Stretch {
+    /// Whether a building, whose box is given, comes too near.
+    fn reaches(&self, shape: &Shape, (low, high): (DVec2, DVec2)) -> bool {
+        let (least, most) = (self.from.min(self.to), self.from.max(self.to));
+        if (least - self.clearance).cmpgt(high).any() || (most + self.clearance).cmplt(low).any() {
+            return false;
+        }
+        let inside = shape
+            .iter()
+            .filter(|ring| polygon::contains(ring, self.from));
+        inside.count() % 2 == 1
+            || shape
+                .iter()
+                .flat_map(|ring| polygon::edges(ring))
+                .any(|(a, b)| {
+                    polygon::segments_cross(a, b, self.from, self.to)
+                        || self.is_near(a)
+                        || distance(a, b, self.from) < self.clearance
+                        || distance(a, b, self.to) < self.clearance
+                })
+    }
+
+    fn is_near(&self, point: DVec2) -> bool {
+        distance(self.from, self.to, point) < self.clearance
+    }
+
+    /// All that is too near: a stadium, counter-clockwise, around which the clearance is kept everywhere.
+    fn cover(&self) -> Vec<DVec2> {
+        let step = std::f64::consts::TAU / CORNERS as f64;
+        // Outside of the circle, not inside of it.
+        let radius = self.clearance / roadwright_geometry::math::cos(0.5 * step);
+        let circle = |centre: DVec2| {
+            (0..CORNERS).map(move |i| centre + radius * unit(step * (i as f64 + 0.5)))
+        };
+        let all: Vec<DVec2> = circle(self.from).chain(circle(self.to)).collect();
+        polygon::convex_hull(&all)
+    }
+}
+
+fn distance(a: DVec2, b: DVec2, point: DVec2) -> f64 {
+    (polygon::closest_on_segment(a, b, point) - point).length()
+}

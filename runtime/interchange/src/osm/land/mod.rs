@@ -1,0 +1,402 @@
+//! Land and buildings from areas: closed ways and multipolygons.
+
+mod clear;
+mod kinds;
+mod rings;
+
+pub(super) use kinds::matters;
+
+use super::elements::{Elements, Way};
+use super::projection::LocalProjection;
+use super::{GeoBox, ImportError, ImportOptions, Warnings};
+use clear::Lanes;
+use glam::DVec2;
+use kinds::{Kind, kind};
+use rings::Shape;
+use roadwright_geometry::polygon;
+use roadwright_scenario::lane_graph::LaneGraph;
+use roadwright_scenario::{
+    Edit, Land, LandId, LandUse, MAX_LAND_CORNERS, Obstacle, ObstacleId, Scenario,
+};
+use std::collections::BTreeMap;
+
+/// Outlines are missed by at most this much, m: of buildings, and of land.
+const TOLERANCES: (f64, f64) = (0.15, 0.3);
+/// Without a box, land is read as far as this around the roads, m.
+const AROUND_ROADS: f64 = 150.0;
+/// Largest building, m from corner to corner: larger ones are mistakes, or stand for a whole quarter.
+const LARGEST_BUILDING: f64 = 1_000.0;
+/// What is left of a building that was cut: a piece has at least this area, m^2, and is this wide, m.
+const LEAST_PIECE: (f64, f64) = (8.0, 1.0);
+/// A building of which less than this share is left after the cut is left out.
+const LEAST_SHARE: f64 = 0.3;
+/// Smaller areas of land are left out, m^2.
+const LEAST_LAND: f64 = 4.0;
+/// Most buildings, and most areas of land: a city of a million people has a quarter of that.
+const MOST_OBJECTS: usize = 1_000_000;
+/// Pairs of edges that are compared at most to find outlines that cross themselves.
+const MOST_COMPARISONS: usize = 200_000_000;
+
+/// Outlines of more corners are put in order by the polygon library, of which each costs more.
+const MOST_PLAIN: usize = 200;
+
+/// What was added to the scenario.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Counts {
+    pub(super) buildings: usize,
+    pub(super) areas: usize,
+}
+
+/// An area of the data: rings of nodes, which cut each other out where they lie in each other.
+struct Area {
+    object: String,
+    name: String,
+    kind: Kind,
+    rings: Vec<Vec<i64>>,
+}
+
+/// Adds buildings and land to a scenario that has its roads.
+///
+/// # Errors
+/// If the scenario refuses an object.
+pub(super) fn add(
+    elements: &Elements,
+    options: &ImportOptions,
+    scenario: &mut Scenario,
+    graph: &LaneGraph,
+    warnings: &mut Warnings,
+) -> Result<Counts, ImportError> {
+    let areas = areas(elements, warnings);
+    if areas.is_empty() {
+        return Ok(Counts::default());
+    }
+    let Some(window) = Window::new(scenario, options.clip) else {
+        return Ok(Counts::default());
+    };
+    let mut adding = Adding {
+        elements,
+        window,
+        shared: shared_nodes(&areas),
+        lanes: Lanes::new(graph),
+        scenario,
+        warnings,
+        counts: Counts::default(),
+        left: MOST_COMPARISONS,
+    };
+    for area in &areas {
+        adding.area(area)?;
+    }
+    Ok(adding.counts)
+}
+
+/// The areas that tags tell of, in the order of the data: ways first.
+fn areas(elements: &Elements, warnings: &mut Warnings) -> Vec<Area> {
+    let mut areas = Vec::new();
+    let ways = elements.areas.iter();
+    // Squares are roads by their tags.
+    let squares = elements
+        .ways
+        .iter()
+        .filter(|way| way.tags.contains_key("area"));
+    for way in ways.chain(squares) {
+        let object = || format!("way {}", way.id);
+        let Some(kind) = read(kind(&way.tags), object, warnings) else {
+            continue;
+        };
+        let (rings, lost) = rings::joined(&[&way.nodes]);
+        // What is not closed is a line: a fence of a park, a bank.
+        if lost == 0 {
+            areas.push(Area {
+                object: object(),
+                name: name(&way.tags),
+                kind,
+                rings,
+            });
+        }
+    }
+    let all = [&elements.areas, &elements.ways, &elements.trams];
+    let all: BTreeMap<i64, &Way> = all.into_iter().flatten().map(|way| (way.id, way)).collect();
+    for relation in &elements.multipolygons {
+        let object = || format!("relation {}", relation.id);
+        let Some(kind) = read(kind(&relation.tags), object, warnings) else {
+            continue;
+        };
+        // What lies in what follows from the rings; roles are often missing or wrong.
+        let members = relation.members.iter().filter(|member| member.0 == 'w');
+        let known: Vec<Option<&&Way>> = members.map(|member| all.get(&member.1)).collect();
+        let ways: Vec<&[i64]> = known.iter().flatten().map(|way| &way.nodes[..]).collect();
+        let (rings, lost) = rings::joined(&ways);
+        if lost > 0 || known.iter().any(Option::is_none) {
+            let reason = "areas whose outline is not whole in the data (its closed parts are kept)";
+            warnings.add(reason, object());
+        }
+        if !rings.is_empty() {
+            areas.push(Area {
+                object: object(),
+                name: name(&relation.tags),
+                kind,
+                rings,
+            });
+        }
+    }
+    areas
+}
+
+fn name(tags: &super::elements::Tags) -> String {
+    tags.get("name").cloned().unwrap_or_default()
+}
+
+fn read(
+    kind: Option<Result<Kind, &'static str>>,
+    object: impl Fn() -> String,
+    warnings: &mut Warnings,
+) -> Option<Kind> {
+    match kind? {
+        Ok(kind) => Some(kind),
+        Err(reason) => {
+            warnings.add(reason, object());
+            None
+        }
+    }
+}
+
+/// Nodes that two areas have, in order: their walls and edges lie side by side.
+fn shared_nodes(areas: &[Area]) -> Vec<i64> {
+    let mut nodes: Vec<i64> = areas.iter().flat_map(|area| area.rings.concat()).collect();
+    nodes.sort_unstable();
+    let mut shared: Vec<i64> = nodes
+        .windows(2)
+        .filter(|pair| pair[0] == pair[1])
+        .map(|pair| pair[0])
+        .collect();
+    shared.dedup();
+    shared
+}
+
+/// The part of the world that is read.
+struct Window {
+    projection: LocalProjection,
+    /// Its corners, m.
+    ring: Vec<DVec2>,
+    /// A box that lies wholly in it, m.
+    inner: (DVec2, DVec2),
+}
+
+impl Window {
+    /// The box, or the surroundings of the roads; `None` where there is neither.
+    fn new(scenario: &Scenario, clip: Option<GeoBox>) -> Option<Self> {
+        let origin = scenario.about().origin?;
+        let projection = LocalProjection::new(origin.latitude_deg, origin.longitude_deg);
+        let ring = match clip {
+            Some(area) => [
+                (area.south, area.west),
+                (area.south, area.east),
+                (area.north, area.east),
+                (area.north, area.west),
+            ]
+            .map(|(latitude, longitude)| projection.to_world(latitude, longitude))
+            .to_vec(),
+            None => {
+                let (low, high) = scenario.bounds()?;
+                let (low, high) = (low - AROUND_ROADS, high + AROUND_ROADS);
+                vec![
+                    low,
+                    DVec2::new(high.x, low.y),
+                    high,
+                    DVec2::new(low.x, high.y),
+                ]
+            }
+        };
+        // A box in degrees is nearly one in metres: its sides bend by centimetres.
+        let inner = (
+            DVec2::new(ring[0].x.max(ring[3].x), ring[0].y.max(ring[1].y)),
+            DVec2::new(ring[1].x.min(ring[2].x), ring[2].y.min(ring[3].y)),
+        );
+        let is_box = polygon::signed_area(&ring) > 0.0;
+        is_box.then_some(Self {
+            projection,
+            ring,
+            inner,
+        })
+    }
+}
+
+/// Areas on their way into a scenario.
+struct Adding<'a> {
+    elements: &'a Elements,
+    window: Window,
+    shared: Vec<i64>,
+    lanes: Lanes,
+    scenario: &'a mut Scenario,
+    warnings: &'a mut Warnings,
+    counts: Counts,
+    /// Pairs of edges that may still be compared.
+    left: usize,
+}
+
+impl Adding<'_> {
+    fn area(&mut self, area: &Area) -> Result<(), ImportError> {
+        let tolerance = match area.kind {
+            Kind::Building(_) => TOLERANCES.0,
+            Kind::Ground(_) => TOLERANCES.1,
+        };
+        let Some(rings) = self.outline(area, tolerance) else {
+            let reason = "areas with nodes that are missing in the data";
+            self.warnings.add(reason, area.object.clone());
+            return Ok(());
+        };
+        let shapes = match self.shapes(&rings) {
+            Ok(shapes) => shapes,
+            Err(reason) => {
+                self.warnings.add(reason, area.object.clone());
+                return Ok(());
+            }
+        };
+        match area.kind {
+            Kind::Building(height) => self.building(area, height, shapes),
+            Kind::Ground(usage) => self.land(area, usage, shapes),
+        }
+    }
+
+    /// The rings of an area in the world, simplified; `None` if a node is missing.
+    fn outline(&mut self, area: &Area, tolerance: f64) -> Option<Vec<Vec<DVec2>>> {
+        let (elements, window) = (self.elements, &self.window);
+        let place = |node: &i64| {
+            let node = elements.nodes.get(node)?;
+            Some(window.projection.to_world(node.latitude, node.longitude))
+        };
+        let (shared_nodes, left) = (&self.shared, &mut self.left);
+        let rings = area.rings.iter().map(|nodes| {
+            let points: Option<Vec<DVec2>> = nodes.iter().map(place).collect();
+            let points = rings::rounded(&points?);
+            let shared = |i: usize| shared_nodes.binary_search(&nodes[i]).is_ok();
+            Some(rings::simplified(&points, shared, tolerance, left))
+        });
+        rings.collect()
+    }
+
+    /// Rings as polygons in the window, or why they are none.
+    fn shapes(&mut self, rings: &[Vec<DVec2>]) -> Result<Vec<Shape>, &'static str> {
+        let corners: Vec<DVec2> = rings.concat();
+        let Some((low, high)) = polygon::bounds(&corners) else {
+            return Ok(Vec::new());
+        };
+        let (least, most) = polygon::bounds(&self.window.ring).unwrap_or_default();
+        if low.cmpgt(most).any() || high.cmplt(least).any() {
+            return Ok(Vec::new());
+        }
+        if corners.len() > MAX_LAND_CORNERS {
+            return Err("areas of more than 20,000 corners");
+        }
+        if !rings::is_tame(rings, &mut self.left) {
+            return Err("areas whose outline crosses itself again and again");
+        }
+        let is_inside =
+            low.cmpge(self.window.inner.0).all() && high.cmple(self.window.inner.1).all();
+        // Most areas are one ring that crosses nothing: they stay as they are.
+        let is_small = rings.len() == 1 && corners.len() <= MOST_PLAIN;
+        let is_plain = is_small && polygon::is_simple(&rings[0]);
+        if is_inside && is_plain {
+            let ring = polygon::tidy_ring(&rings[0]);
+            return Ok((ring.len() > 2).then(|| vec![ring]).into_iter().collect());
+        }
+        Ok(rings::inside(rings, &self.window.ring))
+    }
+
+    fn building(
+        &mut self,
+        area: &Area,
+        height: f64,
+        shapes: Vec<Shape>,
+    ) -> Result<(), ImportError> {
+        let whole: f64 = shapes.iter().map(rings::area).sum();
+        let is_large = |shape: &Shape| {
+            let (low, high) = polygon::bounds(&shape[0]).unwrap_or_default();
+            (high - low).length() > LARGEST_BUILDING
+        };
+        if shapes.iter().any(is_large) {
+            let reason = "buildings of more than 1,000 m from corner to corner";
+            self.warnings.add(reason, area.object.clone());
+            return Ok(());
+        }
+        let (mut pieces, mut is_cut) = (Vec::new(), false);
+        for shape in shapes {
+            match self.lanes.cleared(&shape) {
+                None => pieces.push(shape),
+                Some(rest) => {
+                    is_cut = true;
+                    pieces.extend(rest.into_iter().filter(is_piece));
+                }
+            }
+        }
+        if is_cut {
+            let rest: f64 = pieces.iter().map(rings::area).sum();
+            if rest < LEAST_SHARE * whole {
+                let reason = "buildings that stand on lanes, or over them";
+                self.warnings.add(reason, area.object.clone());
+                return Ok(());
+            }
+            let reason = "buildings that were cut back where they came too near to lanes (arches, \
+                          passages, corners)";
+            self.warnings.add(reason, area.object.clone());
+        }
+        for piece in pieces {
+            if self.is_full(self.counts.buildings, area) {
+                break;
+            }
+            let id = ObstacleId(self.counts.buildings as u32 + 1);
+            let obstacle = Obstacle {
+                name: area.name.clone(),
+                shape: roadwright_scenario::Shape::Polygon {
+                    points: rings::opened(piece),
+                },
+                height,
+                mass: None,
+            };
+            self.scenario
+                .apply(Edit::Obstacle(id, Some(Box::new(obstacle))))?;
+            self.counts.buildings += 1;
+        }
+        Ok(())
+    }
+
+    fn land(&mut self, area: &Area, usage: LandUse, shapes: Vec<Shape>) -> Result<(), ImportError> {
+        for shape in shapes {
+            if rings::area(&shape) < LEAST_LAND {
+                continue;
+            }
+            if self.is_full(self.counts.areas, area) {
+                break;
+            }
+            let id = LandId(self.counts.areas as u32 + 1);
+            let mut rings = shape.into_iter();
+            let land = Land {
+                name: area.name.clone(),
+                usage,
+                outline: rings.next().unwrap_or_default(),
+                holes: rings.collect(),
+            };
+            self.scenario.apply(Edit::Land(id, Some(Box::new(land))))?;
+            self.counts.areas += 1;
+        }
+        Ok(())
+    }
+
+    fn is_full(&mut self, count: usize, area: &Area) -> bool {
+        let is_full = count >= MOST_OBJECTS;
+        if is_full {
+            let reason = "buildings and areas beyond a million of each";
+            self.warnings.add(reason, area.object.clone());
+        }
+        is_full
+    }
+}
+
+/// Whether what a cut has left is a building, and no sliver of one.
+fn is_piece(shape: &Shape) -> bool {
+    let area = rings::area(shape);
+    let edges = shape.iter().flat_map(|ring| polygon::edges(ring));
+    let around: f64 = edges.map(|(a, b)| (b - a).length()).sum();
+    // A long piece of area A and perimeter p is about 2 A / p wide.
+    area >= LEAST_PIECE.0 && 2.0 * area / around.max(1e-9) >= LEAST_PIECE.1
+}

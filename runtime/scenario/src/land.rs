@@ -1,0 +1,201 @@
+//! Land: what lies on the ground beside and below roads. It is painted; nobody drives otherwise for it.
+
+use crate::quantity::{Corners, Validate, at};
+use glam::DVec2;
+use roadwright_geometry::polygon;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// What an area of land is used for, or covered with.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum LandUse {
+    /// Ground that people live on, between streets and houses.
+    Residential,
+    /// Ground with shops, offices, works, schools.
+    Commercial,
+    /// Squares, yards, car parks, platforms.
+    Paved,
+    /// Sand, gravel, bare earth.
+    Sand,
+    /// Lawn, meadow, fields.
+    Grass,
+    /// Parks and gardens.
+    Park,
+    /// Ground below trees; the trees themselves are forests.
+    Wood,
+    /// Playing fields, courts, tracks.
+    Pitch,
+    /// Rivers, lakes, basins, the sea.
+    Water,
+}
+
+impl LandUse {
+    /// All uses, from the bottom up: where areas overlap, later ones lie on earlier ones.
+    pub const ALL: [Self; 9] = [
+        Self::Residential,
+        Self::Commercial,
+        Self::Grass,
+        Self::Park,
+        Self::Wood,
+        Self::Sand,
+        Self::Paved,
+        Self::Pitch,
+        Self::Water,
+    ];
+
+    /// The word in files, such as `park`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Residential => "residential",
+            Self::Commercial => "commercial",
+            Self::Paved => "paved",
+            Self::Sand => "sand",
+            Self::Grass => "grass",
+            Self::Park => "park",
+            Self::Wood => "wood",
+            Self::Pitch => "pitch",
+            Self::Water => "water",
+        }
+    }
+
+    /// Which lies on which where areas overlap: higher ones on lower ones.
+    pub fn rank(self) -> usize {
+        let place = Self::ALL.iter().position(|other| *other == self);
+        place.unwrap_or_default()
+    }
+}
+
+/// An area of land: an outline with holes, and what it is used for.
+///
+/// It lies on the ground, below all roads, and has no influence on driving: not on grip, not on
+/// controllers, not on where people walk.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Land {
+    /// What it is called, such as the name of a park or a river.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// What it is used for, or covered with.
+    #[serde(rename = "use")]
+    pub usage: LandUse,
+    /// Corners of its outline in order, m; at least 3, with those of its holes at most 20,000.
+    #[serde(deserialize_with = "Corners::read")]
+    #[schemars(with = "Corners")]
+    pub outline: Vec<DVec2>,
+    /// Holes in it, such as islands in a lake: corners of each in order, m.
+    #[serde(
+        default,
+        deserialize_with = "read_holes",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Vec<Corners>")]
+    pub holes: Vec<Vec<DVec2>>,
+}
+
+/// Corners of one area at most: what paints them takes more than twice as long for twice as many.
+pub const MAX_LAND_CORNERS: usize = 20_000;
+/// Corners of all areas that are painted at most.
+pub(crate) const MAX_PAINTED_CORNERS: usize = 4_000_000;
+
+fn read_holes<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<Vec<DVec2>>, D::Error> {
+    let holes = Vec::<Vec<[f64; 2]>>::deserialize(d)?;
+    let rings = holes
+        .into_iter()
+        .map(|ring| ring.into_iter().map(DVec2::from).collect());
+    let holes: Vec<Vec<DVec2>> = rings.collect();
+    check_holes(&holes).map_err(serde::de::Error::custom)?;
+    Ok(holes)
+}
+
+fn check_holes(holes: &[Vec<DVec2>]) -> Result<(), String> {
+    let mut rings = holes.iter().enumerate();
+    rings.try_for_each(|(index, ring)| {
+        Corners::check(ring).map_err(|why| format!("hole {index}: {why}"))
+    })
+}
+
+impl Land {
+    /// The outline and the holes.
+    pub fn rings(&self) -> impl Iterator<Item = &Vec<DVec2>> {
+        std::iter::once(&self.outline).chain(&self.holes)
+    }
+
+    /// All rings, to be changed.
+    pub fn rings_mut(&mut self) -> impl Iterator<Item = &mut Vec<DVec2>> {
+        std::iter::once(&mut self.outline).chain(&mut self.holes)
+    }
+
+    /// How many corners it has, those of holes included.
+    pub fn corners(&self) -> usize {
+        self.rings().map(Vec::len).sum()
+    }
+
+    /// Its area without its holes, m^2.
+    pub fn area(&self) -> f64 {
+        let of = |ring: &Vec<DVec2>| polygon::signed_area(ring).abs();
+        (of(&self.outline) - self.holes.iter().map(of).sum::<f64>()).max(0.0)
+    }
+
+    /// Whether a point lies in it, and in none of its holes.
+    pub fn contains(&self, point: DVec2) -> bool {
+        polygon::contains(&self.outline, point)
+            && !self.holes.iter().any(|hole| polygon::contains(hole, point))
+    }
+}
+
+impl Validate for Land {
+    fn validate(&self) -> Result<(), String> {
+        at("outline", Corners::check(&self.outline))?;
+        at("holes", check_holes(&self.holes))?;
+        let corners = self.corners();
+        if corners > MAX_LAND_CORNERS {
+            return Err(format!(
+                "outline: {corners} corners with those of its holes: expected at most \
+                 {MAX_LAND_CORNERS}; draw it in several areas"
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn square(half: f64) -> Vec<DVec2> {
+        [(-half, -half), (half, -half), (half, half), (-half, half)]
+            .map(DVec2::from)
+            .to_vec()
+    }
+
+    #[test]
+    fn a_hole_is_not_part_of_the_land() {
+        let lake = Land {
+            name: String::new(),
+            usage: LandUse::Water,
+            outline: square(10.0),
+            holes: vec![square(2.0)],
+        };
+        assert_eq!(lake.area(), 400.0 - 16.0);
+        assert!(lake.contains(DVec2::new(5.0, 5.0)));
+        assert!(!lake.contains(DVec2::new(1.0, 1.0)));
+        assert!(!lake.contains(DVec2::new(11.0, 0.0)));
+    }
+
+    #[test]
+    fn every_use_has_a_word_of_its_own_and_a_place_in_the_order() {
+        let mut names = LandUse::ALL.map(LandUse::name).to_vec();
+        for (rank, usage) in LandUse::ALL.into_iter().enumerate() {
+            assert_eq!(usage.rank(), rank);
+            let text = serde_json::to_string(&usage).unwrap_or_default();
+            assert_eq!(text, format!("\"{}\"", usage.name()));
+        }
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), LandUse::ALL.len());
+        assert!(LandUse::Water.rank() > LandUse::Park.rank());
+    }
+}
