@@ -475,6 +475,28 @@ fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
 }
 
 #[test]
+fn slopes_and_black_ice_are_chosen_beside_the_grip() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    bench.press_tab("Scenario");
+    bench.press("Grip of the ground");
+    for (list, choice) in [
+        ("Drivers and grip: see the grip", "do not see it"),
+        ("Slopes: act at all levels", "rigid bodies only"),
+    ] {
+        bench.scroll_to(list);
+        let role = egui::accesskit::Role::ComboBox;
+        bench.harness.get_by_role_and_label(role, list).click();
+        bench.harness.run_steps(4);
+        bench.press(choice);
+    }
+    let settings = bench.scenario().settings();
+    assert!(settings.grip.hidden && !settings.slopes, "{settings:?}");
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
 fn vehicles_and_flows_are_placed_by_clicks_too() {
     let mut bench = crossroads();
     bench.key(Key::A);

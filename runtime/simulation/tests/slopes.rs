@@ -505,6 +505,35 @@ fn who_cannot_climb_a_lane_stands_and_is_told_once() {
 }
 
 #[test]
+fn cliffs_and_bottomless_pits_break_nothing() {
+    for (number, rise) in [1e4, -1e4, 1e-12].into_iter().enumerate() {
+        let drive = Drive {
+            wish: 50.0,
+            speed: 10.0,
+            ..Drive::default()
+        };
+        let mut scenario = drive.scenario();
+        let flat = plane(0.0);
+        let columns = flat.columns();
+        // A saw of cliffs, one in each cell.
+        let heights = (0..flat.heights().len()).map(|at| rise * ((at % columns) % 2) as f64);
+        let land = flat.with_heights(heights.collect()).unwrap();
+        scenario.apply(Edit::Terrain(Some(Box::new(land)))).unwrap();
+        for level in PLANAR {
+            let mut world = drive.world_of(&scenario, level);
+            for _ in 0..1500 {
+                world.step();
+                let Some(seen) = world.snapshot().vehicles.first().copied() else {
+                    break;
+                };
+                let is_sane = seen.pose.position.is_finite() && seen.speed.abs() < 200.0;
+                assert!(is_sane, "{number} {level}: {seen:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn hilly_worlds_are_the_same_with_two_threads_and_after_a_save() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let scenario = file::load(&folder.join("hill-country.scenario.json")).unwrap();
