@@ -153,6 +153,8 @@ fn imported_town() {
         bench.ask(Action::Select([ObjectId::Land(id)].into()));
     }
     bench.settle();
+    // Until the message about the import is gone.
+    bench.harness.run_steps(900);
     bench.picture(&pictures.join("editor-dublin.png"));
 }
 

@@ -248,7 +248,7 @@ fn a_box_cuts_land_at_its_edge() {
     let (low, high) = scenario.bounds().unwrap();
     assert!((high - low).max_element() < 600.0, "{low} {high}");
     let (south, west) = town.projection.to_degrees((-60.0, -50.0).into());
-    let (north, east) = town.projection.to_degrees((60.0, 42.0).into());
+    let (north, east) = town.projection.to_degrees((120.0, 42.0).into());
     let options = ImportOptions {
         clip: Some(GeoBox {
             west,
@@ -261,7 +261,7 @@ fn a_box_cuts_land_at_its_edge() {
     let (cut, _) = import(&town.elements(), &options).unwrap();
     let quarter = cut.land().values().next().unwrap();
     assert!(
-        (quarter.area() - 120.0 * 92.0).abs() < 10.0,
+        (quarter.area() - 180.0 * 92.0).abs() < 10.0,
         "{}",
         quarter.area()
     );

@@ -12,6 +12,9 @@ const BESIDE_LANE: f64 = 0.3;
 /// And this far from the middle of a lane, m: nobody who keeps to a lane comes so near that it would take the
 /// building for something in its way, not even a bus.
 const BESIDE_MIDDLE: f64 = 2.7;
+/// A stretch of a lane is taken for straight while it bends by less than this, m, up to this length, m.
+const BENT: f64 = 0.05;
+const LONGEST: f64 = 20.0;
 /// Corners of the circles that are cut out at the ends of stretches.
 const CORNERS: usize = 16;
 
@@ -36,11 +39,11 @@ impl Lanes {
     pub(super) fn new(graph: &LaneGraph) -> Self {
         let mut stretches = Vec::new();
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
-            let clearance = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE);
-            let points = graph.line(id).points();
-            stretches.extend(points.windows(2).map(|pair| Stretch {
-                from: pair[0],
-                to: pair[1],
+            let clearance = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE) + BENT;
+            let pairs = straight(graph.line(id).points()).into_iter();
+            stretches.extend(pairs.map(|(from, to)| Stretch {
+                from,
+                to,
                 clearance,
             }));
         }
@@ -76,6 +79,26 @@ impl Lanes {
             .collect();
         (!covers.is_empty()).then(|| without(shape, &covers))
     }
+}
+
+/// A line as straight stretches: cutting with a few is much faster than with one for each metre.
+fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
+    let mut stretches = Vec::new();
+    let mut from = 0;
+    for to in 1..points.len() {
+        let (a, b) = (points[from], points[to]);
+        let is_bent = points[from + 1..to]
+            .iter()
+            .any(|p| distance(a, b, *p) > BENT || (b - a).length() > LONGEST);
+        if is_bent {
+            stretches.push((a, points[to - 1]));
+            from = to - 1;
+        }
+    }
+    if from + 1 < points.len() {
+        stretches.push((points[from], points[points.len() - 1]));
+    }
+    stretches
 }
 
 impl Stretch {
@@ -119,4 +142,25 @@ impl Stretch {
 
 fn distance(a: DVec2, b: DVec2, point: DVec2) -> f64 {
     (polygon::closest_on_segment(a, b, point) - point).length()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn straight_stretches_follow_their_line() {
+        let line: Vec<DVec2> = (0..=50).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
+        assert_eq!(straight(&line).len(), 3);
+        let bend: Vec<DVec2> = (0..=40).map(|i| 12.0 * unit(f64::from(i) * 0.04)).collect();
+        let pieces = straight(&bend);
+        assert!(pieces.len() > 3 && pieces.len() < 20, "{}", pieces.len());
+        assert!(pieces.windows(2).all(|pair| pair[0].1 == pair[1].0));
+        let miss = |p: &DVec2| {
+            let all = pieces.iter().map(|(a, b)| distance(*a, *b, *p));
+            all.fold(f64::INFINITY, f64::min)
+        };
+        assert!(bend.iter().all(|p| miss(p) <= BENT));
+        assert!(straight(&line[..1]).is_empty());
+    }
 }
