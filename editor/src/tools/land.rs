@@ -1,6 +1,8 @@
 //! Drawing land: corner by corner, or freehand.
 
-use super::{Effect, HandleShape, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
+use super::corners::{Corners, counter_clockwise};
+use super::snap::snap_to_grid;
+use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::crossings::for_each_crossing;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::operation::Objects;
@@ -15,7 +17,7 @@ const MOST_COMPARISONS: usize = 20_000_000;
 /// The land tool.
 #[derive(Default)]
 pub(super) struct LandTool {
-    corners: Vec<DVec2>,
+    corners: Corners,
     hover: Option<DVec2>,
     /// Points of a drag.
     stroke: Vec<DVec2>,
@@ -23,19 +25,14 @@ pub(super) struct LandTool {
 
 impl LandTool {
     fn finish(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
-        let mut outline = std::mem::take(&mut self.corners);
-        // A double click has placed the last corner twice.
-        outline.dedup_by(|a, b| (*a - *b).length() < 0.05);
-        add(outline, context)
+        add(self.corners.take(), context)
     }
 
     fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
-        let at = caught(pointer, context);
-        let closes = self.corners.len() > 2 && (self.corners[0] - at).length() < context.reach();
-        if closes {
+        let at = snap_to_grid(pointer, context);
+        if self.corners.click(at, context.reach()) {
             return self.finish(context);
         }
-        self.corners.push(at);
         Vec::new()
     }
 
@@ -50,7 +47,7 @@ impl LandTool {
         }
         if outline.len() < 3 {
             // Hands slip: a short drag is a corner.
-            self.corners.extend(line.last());
+            self.corners.extend(line.last().copied());
             return Vec::new();
         }
         add(outline, context)
@@ -58,7 +55,7 @@ impl LandTool {
 }
 
 /// An area with an outline, or why there is none.
-fn add(mut outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
+fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
     let refuse = |why: &str| vec![Effect::Refuse(why.into())];
     if outline.len() < 3 || polygon::signed_area(&outline).abs() < 0.01 {
         return refuse("An area needs at least three corners.");
@@ -75,31 +72,17 @@ fn add(mut outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
     if crosses {
         return refuse("The outline of an area must not cross itself.");
     }
-    if polygon::signed_area(&outline) < 0.0 {
-        outline.reverse();
-    }
     let id = context.scenario.next_land_id();
     let land = Land {
         name: String::new(),
         usage: context.options.land,
-        outline,
+        outline: counter_clockwise(outline),
         holes: Vec::new(),
     };
     vec![
         Effect::Apply("Draw land".into(), Edit::Land(id, Some(Box::new(land)))),
         Effect::Select(Objects::from([ObjectId::Land(id)])),
     ]
-}
-
-/// Land is caught by the grid only: roads would draw it along themselves.
-fn caught(pointer: Pointer, context: &ToolContext<'_>) -> DVec2 {
-    if context.options.snap.grid {
-        let caught = snap(pointer.at, pointer.modifiers, context);
-        if caught.kind == super::SnapKind::Grid {
-            return caught.at;
-        }
-    }
-    pointer.at
 }
 
 /// A line without the points that it can do without.
@@ -125,8 +108,8 @@ fn smoothed(line: &[DVec2], miss: f64) -> Vec<DVec2> {
 impl Tool for LandTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
         match event {
-            ToolEvent::Move(pointer) => self.hover = Some(caught(pointer, context)),
-            ToolEvent::Press(pointer) => self.stroke = vec![caught(pointer, context)],
+            ToolEvent::Move(pointer) => self.hover = Some(snap_to_grid(pointer, context)),
+            ToolEvent::Press(pointer) => self.stroke = vec![snap_to_grid(pointer, context)],
             ToolEvent::Drag(Pointer { at, .. }) => {
                 self.hover = Some(at);
                 let far = |last: &DVec2| (*last - at).length() > FREEHAND.0 * context.scale;
@@ -142,9 +125,7 @@ impl Tool for LandTool {
             ToolEvent::DoubleClick(_) | ToolEvent::Enter if !self.corners.is_empty() => {
                 return self.finish(context);
             }
-            ToolEvent::Backspace => {
-                self.corners.pop();
-            }
+            ToolEvent::Backspace => self.corners.take_back(),
             ToolEvent::Escape => {
                 self.corners.clear();
                 self.stroke.clear();
@@ -155,7 +136,7 @@ impl Tool for LandTool {
     }
 
     fn marks(&self, _: &ToolContext<'_>) -> Vec<Mark> {
-        let mut line = self.corners.clone();
+        let mut line = self.corners.line();
         match self.stroke.len() {
             0 | 1 if line.is_empty() => {}
             0 | 1 => line.extend(self.hover),
@@ -171,11 +152,7 @@ impl Tool for LandTool {
         if line.len() > 1 {
             marks.push(Mark::line(line, Tone::Accent));
         }
-        marks.extend(self.corners.iter().map(|&at| Mark::Handle {
-            at,
-            shape: HandleShape::Square,
-            hot: false,
-        }));
+        marks.extend(self.corners.marks());
         marks
     }
 

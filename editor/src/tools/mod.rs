@@ -1,6 +1,7 @@
 //! Tools: state machines that turn pointer events into edits. None of them knows the window, so
 //! each can be driven by a test.
 
+mod corners;
 mod flow;
 mod forest;
 pub mod handles;

@@ -1,9 +1,8 @@
 //! Placing obstacles.
 
-use super::{
-    Effect, Fill, HandleShape, Mark, ObstacleKind, Pointer, Tone, Tool, ToolContext, ToolEvent,
-    snap,
-};
+use super::corners::{Corners, counter_clockwise};
+use super::snap::snap_to_grid;
+use super::{Effect, Fill, Mark, ObstacleKind, Pointer, Tone, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::{DVec2, heading_of, polygon};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, Obstacle, Shape};
@@ -19,7 +18,7 @@ pub(super) struct ObstacleTool {
     press: Option<DVec2>,
     /// Where the drag is, and whether Shift turns the box with it.
     now: Option<(DVec2, bool)>,
-    corners: Vec<DVec2>,
+    corners: Corners,
     hover: Option<DVec2>,
 }
 
@@ -79,9 +78,7 @@ impl ObstacleTool {
     }
 
     fn finish_polygon(&mut self, context: &ToolContext<'_>) -> Vec<Effect> {
-        let mut points = std::mem::take(&mut self.corners);
-        // A double click has placed the last corner twice.
-        points.dedup_by(|a, b| (*a - *b).length() < 0.05);
+        let points = self.corners.take();
         if points.len() < 3 {
             return vec![Effect::Refuse(
                 "A polygon needs at least three corners.".into(),
@@ -92,24 +89,17 @@ impl ObstacleTool {
                 "The edges of a polygon must not cross.".into(),
             )];
         }
-        // Outlines run counter-clockwise, whichever way they were clicked.
-        if polygon::signed_area(&points) < 0.0 {
-            points.reverse();
-        }
+        let points = counter_clockwise(points);
         Self::add(Shape::Polygon { points }, context)
     }
 
     fn click(&mut self, p: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
-        let at = snap_free(p, context);
+        let at = snap_to_grid(p, context);
         match context.options.obstacle.kind {
             ObstacleKind::Polygon => {
-                let closes =
-                    // With two corners a click on the first one closes nothing yet.
-                    self.corners.len() > 2 && (self.corners[0] - at).length() < context.reach();
-                if closes {
+                if self.corners.click(at, context.reach()) {
                     return self.finish_polygon(context);
                 }
-                self.corners.push(at);
                 Vec::new()
             }
             ObstacleKind::Circle => Self::add(
@@ -134,29 +124,18 @@ impl ObstacleTool {
     }
 }
 
-/// Obstacles are caught by the grid only: roads would draw them into the traffic.
-fn snap_free(p: Pointer, context: &ToolContext<'_>) -> DVec2 {
-    if context.options.snap.grid {
-        let caught = snap(p.at, p.modifiers, context);
-        if caught.kind == super::SnapKind::Grid {
-            return caught.at;
-        }
-    }
-    p.at
-}
-
 impl Tool for ObstacleTool {
     fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
         let kind = context.options.obstacle.kind;
         match event {
-            ToolEvent::Move(p) => self.hover = Some(snap_free(p, context)),
-            ToolEvent::Press(p) => self.press = Some(snap_free(p, context)),
+            ToolEvent::Move(p) => self.hover = Some(snap_to_grid(p, context)),
+            ToolEvent::Press(p) => self.press = Some(snap_to_grid(p, context)),
             ToolEvent::Drag(p) => {
-                self.now = Some((snap_free(p, context), p.modifiers.shift));
+                self.now = Some((snap_to_grid(p, context), p.modifiers.shift));
                 self.hover = self.now.map(|now| now.0);
             }
             ToolEvent::Release(p) => {
-                self.now = Some((snap_free(p, context), p.modifiers.shift));
+                self.now = Some((snap_to_grid(p, context), p.modifiers.shift));
                 let shape = self.shape(kind);
                 self.now = None;
                 return match (shape, kind) {
@@ -171,9 +150,7 @@ impl Tool for ObstacleTool {
             ToolEvent::DoubleClick(_) | ToolEvent::Enter if !self.corners.is_empty() => {
                 return self.finish_polygon(context);
             }
-            ToolEvent::Backspace => {
-                self.corners.pop();
-            }
+            ToolEvent::Backspace => self.corners.take_back(),
             ToolEvent::Escape => {
                 self.corners.clear();
                 self.now = None;
@@ -203,14 +180,10 @@ impl Tool for ObstacleTool {
             });
         }
         if !self.corners.is_empty() {
-            let mut line = self.corners.clone();
+            let mut line = self.corners.line();
             line.extend(self.hover);
             marks.push(Mark::line(line, Tone::Accent));
-            marks.extend(self.corners.iter().map(|&at| Mark::Handle {
-                at,
-                shape: HandleShape::Square,
-                hot: false,
-            }));
+            marks.extend(self.corners.marks());
         }
         marks
     }

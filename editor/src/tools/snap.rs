@@ -1,6 +1,6 @@
 //! What catches the pointer.
 
-use super::{Modifiers, ToolContext};
+use super::{Modifiers, Pointer, ToolContext};
 use roadwright_geometry::DVec2;
 
 /// What a point was caught by.
@@ -50,6 +50,17 @@ pub fn grid_spacing(scale: f64) -> f64 {
         }
         decade *= 10.0;
     }
+}
+
+/// Catches a point by the grid only: roads would draw what lies beside them along themselves.
+pub(super) fn snap_to_grid(pointer: Pointer, context: &ToolContext<'_>) -> DVec2 {
+    if context.options.snap.grid {
+        let caught = snap(pointer.at, pointer.modifiers, context);
+        if caught.kind == SnapKind::Grid {
+            return caught.at;
+        }
+    }
+    pointer.at
 }
 
 /// Catches a point: nodes first, then roads, then the grid. Ctrl suspends it.

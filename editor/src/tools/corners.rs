@@ -1,0 +1,71 @@
+//! Corners of an outline that are clicked one after the other.
+
+use super::{HandleShape, Mark};
+use roadwright_geometry::{DVec2, polygon};
+
+/// Corners nearer to each other than this are one: a double click places the last one twice, m.
+const SAME: f64 = 0.05;
+
+/// The corners that have been placed.
+#[derive(Default)]
+pub(super) struct Corners(Vec<DVec2>);
+
+impl Corners {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// They as a line.
+    pub(super) fn line(&self) -> Vec<DVec2> {
+        self.0.clone()
+    }
+
+    /// Places a corner, unless the click is on the first one within a reach, m. Returns whether it is: then
+    /// the outline is closed.
+    pub(super) fn click(&mut self, at: DVec2, reach: f64) -> bool {
+        // With two corners a click on the first one closes nothing yet.
+        let closes = self.0.len() > 2 && (self.0[0] - at).length() < reach;
+        if !closes {
+            self.0.push(at);
+        }
+        closes
+    }
+
+    /// Places more corners.
+    pub(super) fn extend(&mut self, corners: impl IntoIterator<Item = DVec2>) {
+        self.0.extend(corners);
+    }
+
+    /// Takes the last one back.
+    pub(super) fn take_back(&mut self) {
+        self.0.pop();
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// The outline, each corner once; none is left.
+    pub(super) fn take(&mut self) -> Vec<DVec2> {
+        let mut outline = std::mem::take(&mut self.0);
+        outline.dedup_by(|a, b| (*a - *b).length() < SAME);
+        outline
+    }
+
+    /// A handle on each.
+    pub(super) fn marks(&self) -> impl Iterator<Item = Mark> + '_ {
+        self.0.iter().map(|&at| Mark::Handle {
+            at,
+            shape: HandleShape::Square,
+            hot: false,
+        })
+    }
+}
+
+/// An outline that runs counter-clockwise, whichever way it was drawn.
+pub(super) fn counter_clockwise(mut outline: Vec<DVec2>) -> Vec<DVec2> {
+    if polygon::signed_area(&outline) < 0.0 {
+        outline.reverse();
+    }
+    outline
+}
