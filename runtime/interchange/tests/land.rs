@@ -1,6 +1,9 @@
 //! Buildings and land of OpenStreetMap: what is read, what keeps clear of lanes, and damage.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod common;
+
+use common::data;
 use proptest::prelude::*;
 use roadwright_geometry::polygon;
 use roadwright_interchange::osm::{
@@ -12,7 +15,6 @@ use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{Edit, LandUse, Obstacle, Scenario, Shape};
 use std::fmt::Write;
-use std::path::PathBuf;
 
 /// Where the street of the tests begins, degrees.
 const ORIGIN: (f64, f64) = (53.34, -6.26);
@@ -332,10 +334,9 @@ fn walls_that_houses_share_stay_side_by_side() {
 /// Dublin, where it is at hand.
 #[test]
 fn houses_of_dublin_keep_clear_of_its_lanes() {
-    let path = PathBuf::from("/work/shared/data/osm/trinity-ring-filtered.osm.pbf");
-    if !path.exists() {
+    let Some(path) = data("trinity-ring-filtered.osm.pbf") else {
         return;
-    }
+    };
     let elements = read_file(&path).unwrap();
     let (scenario, summary) = import(&elements, &ImportOptions::default()).unwrap();
     assert!(

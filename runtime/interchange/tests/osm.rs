@@ -1,6 +1,9 @@
 //! OpenStreetMap import: small data of our own, real Dublin where it is at hand, and damage.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod common;
+
+use common::data;
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_interchange::osm::{
@@ -9,7 +12,6 @@ use roadwright_interchange::osm::{
 };
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::{Control, DrivingSide, LaneType, RestrictionKind, RoadAccess, Scenario};
-use std::path::PathBuf;
 
 /// A crossroads in Dublin with a one-way arm, a banned turn and a footpath.
 const CROSSROADS: &str = r#"<?xml version="1.0"?>
@@ -422,18 +424,6 @@ fn a_box_that_does_not_cross_the_antimeridian_takes_the_data_as_they_are() {
         let (_, summary) = import(&elements, &options(west, east)).unwrap();
         assert_eq!(summary.roads, alone.roads, "{west} to {east}");
     }
-}
-
-/// The real data, if they are at hand.
-fn data(name: &str) -> Option<PathBuf> {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data/osm")
-        .join(name);
-    if path.exists() {
-        return Some(path);
-    }
-    eprintln!("SKIPPED: {name} is not at hand");
-    None
 }
 
 #[test]
