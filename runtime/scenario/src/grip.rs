@@ -118,8 +118,9 @@ impl GroundGrip {
         Self { hidden, ..*self } == Self::default()
     }
 
-    /// The lowest share of all kinds of ground.
-    pub fn lowest(&self) -> f64 {
+    /// The shares of all kinds of ground: of roads by class, from paths to motorways, and of open ground.
+    pub fn shares(&self) -> [f64; 8] {
+        // Taken apart whole: a key that is added and left out here does not compile.
         let Self {
             open_ground,
             path,
@@ -131,7 +132,7 @@ impl GroundGrip {
             motorway,
             hidden: _,
         } = *self;
-        let roads = [
+        [
             path,
             service,
             residential,
@@ -139,8 +140,13 @@ impl GroundGrip {
             arterial,
             ramp,
             motorway,
-        ];
-        roads.into_iter().fold(open_ground, f64::min)
+            open_ground,
+        ]
+    }
+
+    /// The lowest share of all kinds of ground.
+    pub fn lowest(&self) -> f64 {
+        self.shares().into_iter().fold(f64::INFINITY, f64::min)
     }
 
     /// The grip of the roads of a class.

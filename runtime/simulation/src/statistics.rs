@@ -2,7 +2,7 @@
 
 use crate::agents::Status;
 use crate::session::Observer;
-use crate::traffic::{Collision, Party};
+use crate::traffic::Collision;
 use crate::world::World;
 use glam::DVec2;
 use std::collections::BTreeMap;
@@ -191,11 +191,7 @@ impl Statistics {
 
     /// A contact of two vehicles is written down once, under the smaller id, and is one of each.
     fn count(&mut self, collision: &Collision) {
-        let other = match collision.with {
-            Party::Agent(other) => Some(other),
-            _ => None,
-        };
-        for agent in std::iter::once(collision.agent).chain(other) {
+        for agent in std::iter::once(collision.agent).chain(collision.with.agent()) {
             *self.contacts.entry(agent).or_default() += 1;
         }
     }
@@ -306,6 +302,7 @@ fn quoted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::traffic::Party;
 
     #[test]
     fn a_contact_is_one_of_both_vehicles() {

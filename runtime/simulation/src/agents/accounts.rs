@@ -4,7 +4,7 @@
 use super::{Progress, Statistics};
 use crate::dynamics::Bodies;
 use crate::route::Routes;
-use crate::traffic::{Collision, Party};
+use crate::traffic::Collision;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Conduct;
 use serde::{Deserialize, Serialize};
@@ -101,11 +101,7 @@ impl Accounts {
             self.of.retain(|&id, _| agents.find(id).is_some());
         }
         for collision in &scene.collisions[self.counted.min(scene.collisions.len())..] {
-            let other = match collision.with {
-                Party::Agent(id) => Some(id),
-                Party::Obstacle(_) | Party::Tree { .. } => None,
-            };
-            for id in [Some(collision.agent), other].into_iter().flatten() {
+            for id in std::iter::once(collision.agent).chain(collision.with.agent()) {
                 if let Some(account) = self.of.get_mut(&id) {
                     account.collisions += 1;
                 }

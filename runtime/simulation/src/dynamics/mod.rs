@@ -39,7 +39,7 @@ use crate::hash::StateHasher;
 use crate::options::SimulationError;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
-use roadwright_geometry::{DVec2, Pose, unit};
+use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_vehicle::{Ask, DriveTrain, Grade};
@@ -68,32 +68,28 @@ impl Body<'_> {
         if !ground.has_grip() {
             return None;
         }
-        let (pose, layers) = (self.motion.pose, ground.layers(self.position));
-        let front = pose.point(self.vehicle_type.limits.wheelbase, 0.0);
-        let rear = ground.grip_on(pose.position, layers);
-        let grip = 0.5 * (rear + ground.grip_on(front, layers));
+        let grip = self.mean_grip(ground, self.motion.pose);
         (grip != 1.0).then_some(grip)
     }
-}
 
-impl Body<'_> {
+    /// The mean grip below both axles at a pose.
+    fn mean_grip(&self, ground: &Ground, pose: Pose) -> f64 {
+        let layers = ground.layers(self.position);
+        let front = pose.point(self.vehicle_type.limits.wheelbase, 0.0);
+        0.5 * (ground.grip_on(pose.position, layers) + ground.grip_on(front, layers))
+    }
+
     /// The slope below it, by the heights of both axles, with the most that its engine and the grip of
     /// the ground give; `None` where it is level.
     #[inline]
     fn grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
-        let land = ground.slopes()?;
-        let wheelbase = self.vehicle_type.limits.wheelbase;
-        let front = pose.point(wheelbase, 0.0);
-        let rise = land.height(front) - land.height(pose.position);
-        let grade = Grade::between(rise, wheelbase);
-        (!grade.is_level()).then(|| self.climbs(grade, ground, (pose.position, front)))
+        let grade = ground.grade(pose, self.vehicle_type.limits.wheelbase)?;
+        Some(self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
     /// A slope with what engine and grip give. Downhill it is the engine of level ground; uphill the one
     /// of the drive train, where the vehicle's file has one.
-    fn climbs(&self, grade: Grade, ground: &Ground, (rear, front): (DVec2, DVec2)) -> Grade {
-        let layers = ground.layers(self.position);
-        let grip = 0.5 * (ground.grip_on(rear, layers) + ground.grip_on(front, layers));
+    fn climbs(&self, grade: Grade, grip: f64) -> Grade {
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = self.motion.speed * direction;
         let is_uphill = grade.pull * direction < 0.0;

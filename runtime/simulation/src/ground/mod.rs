@@ -28,11 +28,12 @@ use glam::DVec2;
 use lane_finder::LaneFinder;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
-use roadwright_geometry::HeightField;
 use roadwright_geometry::centre_line::CentreLine;
+use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 use roadwright_scenario::{Custom, GripMap, GroundGrip, NodeId, Road, RoadId, Scenario};
+use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
 use std::collections::BTreeMap;
 use std::hash::Hasher;
@@ -142,6 +143,16 @@ impl Ground {
     #[inline]
     pub(crate) fn slopes(&self) -> Option<&HeightField> {
         self.terrain().filter(|_| self.slopes)
+    }
+
+    /// The slope between the axles of a vehicle at a pose, whose wheelbase is given, m; `None` where it is
+    /// level.
+    #[inline]
+    pub(crate) fn grade(&self, pose: Pose, wheelbase: f64) -> Option<Grade> {
+        let land = self.slopes()?;
+        let rise = land.height(pose.point(wheelbase, 0.0)) - land.height(pose.position);
+        let grade = Grade::between(rise, wheelbase);
+        (!grade.is_level()).then_some(grade)
     }
 
     /// Share of the friction that tyres have on dry asphalt, at a place: that of the uppermost road
@@ -442,31 +453,10 @@ impl Ground {
 
 /// Places follow from the roads, which are in the hash.
 fn hash_grip(grip: &GroundGrip, hasher: &mut impl Hasher) {
-    // Taken apart whole: a key that is added and not hashed does not compile.
-    let GroundGrip {
-        open_ground,
-        path,
-        service,
-        residential,
-        collector,
-        arterial,
-        ramp,
-        motorway,
-        hidden,
-    } = *grip;
-    let roads = [
-        path,
-        service,
-        residential,
-        collector,
-        arterial,
-        ramp,
-        motorway,
-    ];
-    for share in roads.into_iter().chain([open_ground]) {
+    for share in grip.shares() {
         hasher.write_u64(share.to_bits());
     }
-    if hidden {
+    if grip.hidden {
         hasher.write_u8(0);
     }
 }

@@ -7,7 +7,6 @@
 use super::{OPEN_GROUND_SPEED, Stretch, View};
 use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
 use roadwright_plugin_api::ControllerInput;
-use roadwright_vehicle::Grade;
 
 /// Nobody counts on harder braking than this, however much grip there is, m/s^2.
 const FIRM: f64 = 4.0;
@@ -162,11 +161,8 @@ impl View<'_> {
 
     /// What a slope takes from the brakes at a place of the way, m/s^2.
     fn downhill(&self, agent: u32, pose: roadwright_geometry::Pose) -> f64 {
-        let Some(land) = self.ground.slopes() else {
-            return 0.0;
-        };
         let wheelbase = self.vehicle_type(agent).limits.wheelbase;
-        let rise = land.height(pose.point(wheelbase, 0.0)) - land.height(pose.position);
-        Grade::between(rise, wheelbase).pull.max(0.0)
+        let grade = self.ground.grade(pose, wheelbase);
+        grade.map_or(0.0, |grade| grade.pull.max(0.0))
     }
 }

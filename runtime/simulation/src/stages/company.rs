@@ -5,7 +5,6 @@ use crate::demand::{Departure, Start};
 use crate::dynamics::Bodies;
 use crate::modules::number_of;
 use crate::route::Goal;
-use crate::traffic::Party;
 use glam::DVec2;
 use roadwright_agent::{Letter, Message};
 
@@ -111,11 +110,7 @@ impl Effecting<'_> {
                 value: collision.depth,
                 ..Letter::default()
             };
-            let other = match collision.with {
-                Party::Agent(other) => Some(other),
-                _ => None,
-            };
-            let own = Some(collision.agent);
+            let (own, other) = (Some(collision.agent), collision.with.agent());
             for (to, from) in [(own, other), (other, own)] {
                 if let Some(to) = to.and_then(|to| self.agents.find(to)) {
                     self.post(from.unwrap_or(NOBODY), to, letter());

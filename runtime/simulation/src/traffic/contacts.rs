@@ -35,6 +35,16 @@ pub enum Party {
     },
 }
 
+impl Party {
+    /// The other agent, if it is one.
+    pub fn agent(self) -> Option<u64> {
+        match self {
+            Self::Agent(id) => Some(id),
+            Self::Obstacle(_) | Self::Tree { .. } => None,
+        }
+    }
+}
+
 /// The moment at which two bodies begin to overlap.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Collision {

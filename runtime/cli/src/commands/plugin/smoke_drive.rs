@@ -15,8 +15,7 @@ use roadwright_geometry::polyline;
 use roadwright_render::{Picture, Trail};
 use roadwright_scenario::Stack;
 use roadwright_simulation::{
-    Ending, Observer, Party, RunOptions, Session, Snapshot, Status, VehicleRecord, World,
-    builtin_modules,
+    Ending, Observer, RunOptions, Session, Snapshot, Status, VehicleRecord, World, builtin_modules,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -218,7 +217,7 @@ fn touched(world: &World, id: u64) -> u64 {
     let met = world
         .collisions()
         .iter()
-        .filter(|hit| hit.agent == id || matches!(hit.with, Party::Agent(other) if other == id));
+        .filter(|hit| hit.agent == id || hit.with.agent() == Some(id));
     met.count() as u64
 }
 
