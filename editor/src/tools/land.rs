@@ -4,7 +4,7 @@ use super::corners::{Corners, counter_clockwise};
 use super::snap::snap_to_grid;
 use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent};
 use roadwright_geometry::crossings::for_each_crossing;
-use roadwright_geometry::{DVec2, polygon};
+use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, Land, MAX_LAND_CORNERS, ObjectId};
 use std::ops::ControlFlow;
@@ -87,22 +87,8 @@ fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
 
 /// A line without the points that it can do without.
 fn smoothed(line: &[DVec2], miss: f64) -> Vec<DVec2> {
-    let mut kept: Vec<DVec2> = line.first().copied().into_iter().collect();
-    let mut from = 0;
-    for to in 2..line.len() {
-        let between = &line[from + 1..to];
-        let is_bent = between
-            .iter()
-            .any(|p| (polygon::closest_on_segment(line[from], line[to], *p) - *p).length() > miss);
-        if is_bent {
-            from = to - 1;
-            kept.push(line[from]);
-        }
-    }
-    if line.len() > 1 {
-        kept.extend(line.last());
-    }
-    kept
+    let kept = polyline::cuts(line, miss, f64::INFINITY);
+    kept.into_iter().map(|i| line[i]).collect()
 }
 
 impl Tool for LandTool {

@@ -17,6 +17,27 @@ pub fn distance(points: &[DVec2], point: DVec2) -> f64 {
         .sqrt()
 }
 
+/// The points at which a chain is cut into straight stretches, by number, its ends among them: each stretch
+/// misses no point between its ends by more than `miss`, and is no longer than `longest` unless two
+/// neighbours are farther apart. O(points of a stretch) for each point.
+pub fn cuts(points: &[DVec2], miss: f64, longest: f64) -> Vec<usize> {
+    let mut kept: Vec<usize> = (!points.is_empty()).then_some(0).into_iter().collect();
+    let mut from = 0;
+    for to in 2..points.len() {
+        let (a, b) = (points[from], points[to]);
+        let is_missed = |p: &DVec2| (closest_on_segment(a, b, *p) - *p).length() > miss;
+        // There is a point between the two: neighbours are never parted.
+        if (b - a).length() > longest || points[from + 1..to].iter().any(is_missed) {
+            from = to - 1;
+            kept.push(from);
+        }
+    }
+    if points.len() > 1 {
+        kept.push(points.len() - 1);
+    }
+    kept
+}
+
 /// Vectors to the left at each point: unit length on a straight, longer at bends, so that points
 /// shifted along them by a distance lie on lines at that distance. At most `limit` long.
 ///
@@ -53,6 +74,19 @@ mod tests {
         assert!((shifted[1] - DVec2::new(8.0, 2.0)).length() < 1e-12);
         assert!((distance(&shifted, DVec2::new(5.0, 0.0)) - 2.0).abs() < 1e-12);
         assert!((length(&corner) - 20.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_chain_is_cut_where_it_bends_and_where_it_is_long() {
+        let mut chain: Vec<DVec2> = (0..50).map(|i| DVec2::new(f64::from(i), 0.0)).collect();
+        assert_eq!(cuts(&chain, 0.1, f64::INFINITY), [0, 49]);
+        assert_eq!(cuts(&chain, 0.1, 20.0), [0, 20, 40, 49]);
+        // Neighbours are not parted.
+        assert_eq!(cuts(&chain[..2], 0.1, 0.5), [0, 1]);
+        chain.extend((1..50).map(|i| DVec2::new(49.0, f64::from(i))));
+        assert_eq!(cuts(&chain, 0.1, f64::INFINITY), [0, 49, 98]);
+        assert_eq!(cuts(&chain[..1], 0.1, 1.0), [0]);
+        assert!(cuts(&[], 0.1, 1.0).is_empty());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::rings::{Shape, without};
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
-use roadwright_geometry::{polygon, unit};
+use roadwright_geometry::{polygon, polyline, unit};
 use roadwright_scenario::lane_graph::LaneGraph;
 
 /// Buildings keep this far from the edge of a lane, m: more than a hand's breadth, so that mirrors and
@@ -83,22 +83,11 @@ impl Lanes {
 
 /// A line as straight stretches: cutting with a few is much faster than with one for each metre.
 fn straight(points: &[DVec2]) -> Vec<(DVec2, DVec2)> {
-    let mut stretches = Vec::new();
-    let mut from = 0;
-    for to in 1..points.len() {
-        let (a, b) = (points[from], points[to]);
-        let is_bent = points[from + 1..to]
-            .iter()
-            .any(|p| distance(a, b, *p) > BENT || (b - a).length() > LONGEST);
-        if is_bent {
-            stretches.push((a, points[to - 1]));
-            from = to - 1;
-        }
-    }
-    if from + 1 < points.len() {
-        stretches.push((points[from], points[points.len() - 1]));
-    }
-    stretches
+    let cuts = polyline::cuts(points, BENT, LONGEST);
+    let pairs = cuts.windows(2);
+    pairs
+        .map(|pair| (points[pair[0]], points[pair[1]]))
+        .collect()
 }
 
 impl Stretch {
