@@ -174,6 +174,8 @@ quantities! {
     CorneringStiffness: Without(0.0), With(200.0), "more than 0 and at most 200 per rad";
     /// A spring rate, N/m, or a damping rate, N s/m.
     SpringRate: With(0.0), With(1e9), "0 to 1,000,000,000 N/m";
+    /// Stiffness of a tyre, N/m.
+    TyreRate: With(1e3), With(1e9), "1,000 to 1,000,000,000 N/m";
     /// A moment of inertia, kg m^2.
     Inertia: Without(0.0), With(1e9), "more than 0 and at most 1,000,000,000 kg m^2";
     /// A place on a vehicle, m.

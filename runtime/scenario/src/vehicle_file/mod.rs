@@ -18,7 +18,7 @@ pub use entry::FileReference;
 pub(crate) use entry::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 pub use parts::{
     Articulation, Body, Performance, Point, Sliding, Steering, Suspension, Tracks, TyreModel,
-    Wheels,
+    WheelShape, Wheels,
 };
 pub use shipped::{SHIPPED, ShippedVehicle};
 pub use trailer::Trailer;

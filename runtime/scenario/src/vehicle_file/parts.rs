@@ -3,7 +3,7 @@
 use super::numbers;
 use crate::quantity::{
     Acceleration, CorneringStiffness, Force, Friction, Inertia, Mass, Offset, Quantity, Share,
-    Size, Speed, SpringRate, SteeringLock,
+    Size, Speed, SpringRate, SteeringLock, TyreRate,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,6 +88,17 @@ pub enum TyreModel {
     Linear,
 }
 
+/// What wheels are at level `rigid`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WheelShape {
+    /// Rays along the springs: they weigh nothing by themselves and pass through what lies about.
+    #[default]
+    Ray,
+    /// Spheres with a mass of their own, which roll over what lies about.
+    Sphere,
+}
+
 /// Wheels and their tyres; all of a vehicle are alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -123,6 +134,18 @@ pub struct Wheels {
     /// How lateral forces grow with slip.
     #[serde(default, skip_serializing_if = "crate::road::is_default")]
     pub tyre: TyreModel,
+    /// What they are at level `rigid`.
+    #[serde(default, skip_serializing_if = "crate::road::is_default")]
+    pub shape: WheelShape,
+    /// Stiffness of a tyre against the ground, N/m, for spheres; what gives way by 2 cm under the static
+    /// load unless given.
+    #[serde(
+        default,
+        deserialize_with = "TyreRate::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<TyreRate>")]
+    pub radial_stiffness: Option<f64>,
     /// Softness of the tyres in contacts: ODE's constraint-force mix.
     #[serde(
         default,
@@ -131,7 +154,7 @@ pub struct Wheels {
     )]
     #[schemars(with = "Option<Share>")]
     pub softness: Option<f64>,
-    /// Share of the speed of an impact with which a wheel bounces.
+    /// Share of the speed of an impact with which a wheel bounces, for spheres; 0.5 unless given.
     #[serde(
         default,
         deserialize_with = "Share::read_if_given",

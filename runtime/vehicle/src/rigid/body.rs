@@ -74,6 +74,14 @@ pub(super) struct Wrench {
 }
 
 impl Wrench {
+    /// The same about a point at `arm` from the centre of gravity.
+    pub(super) fn about(self, arm: DVec3) -> Self {
+        Self {
+            torque: self.torque - arm.cross(self.force),
+            ..self
+        }
+    }
+
     /// Adds a force at `arm` from the centre of gravity.
     #[inline]
     pub(super) fn add(&mut self, force: DVec3, arm: DVec3) {

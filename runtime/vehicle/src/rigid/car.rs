@@ -3,6 +3,7 @@
 use super::body::{BodyState, Scrape, Wrench, heading_rotation, upright_rotation};
 use super::brush::{Brush, Grip, Torque};
 use super::model::{RigidModel, Wheel};
+use super::sphere::SphereState;
 use super::surface::Surface;
 use super::wheels::{Locked, Turning, WheelState};
 use crate::drive_train::{DriveState, Driver};
@@ -47,18 +48,22 @@ pub struct CarState {
     pub loads: Vec<f64>,
     /// How the wheels turn, by wheel.
     pub wheels: Vec<WheelState>,
+    /// Where the wheels are, by wheel, if they are spheres; none if they are rays.
+    pub spheres: Vec<SphereState>,
 }
 
 /// A wheel on the ground.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Contact {
     /// From the centre of gravity, m.
-    arm: DVec3,
-    normal: DVec3,
+    pub(super) arm: DVec3,
+    pub(super) normal: DVec3,
     /// Of the spring from its place at rest, m.
     pub(super) compression: f64,
     /// N; 0 in the air.
     pub(super) load: f64,
+    /// Of a sphere.
+    pub(super) sphere: SphereForces,
     friction: f64,
     /// Along the wheel and across it, on the ground.
     axes: [DVec3; 2],
@@ -68,6 +73,19 @@ pub(super) struct Contact {
     pub(super) velocity: DVec2,
     /// Whether the engine drives it.
     is_driven: bool,
+}
+
+/// What acts on a sphere along its spring.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SphereForces {
+    /// How far it is above what it stands on, m; negative: pressed in.
+    pub(super) gap: f64,
+    /// Whether it stands on a body: then rapier presses on it.
+    pub(super) is_borne: bool,
+    /// Of the spring, N, up on the hull and down on the sphere.
+    pub(super) spring: f64,
+    /// Sum of spring and tyre, N, up along the spring.
+    pub(super) lift: f64,
 }
 
 /// A vehicle in a step of the solver.
@@ -100,17 +118,19 @@ impl CarState {
         let up = seen.iter().map(|(_, normal)| *normal).sum::<DVec3>();
         let up = up.normalize_or(DVec3::Z);
         let height = seen.iter().map(|(height, _)| height).sum::<f64>() / count;
+        let body = BodyState {
+            position: middle.extend(height) + up * model.height,
+            rotation: upright_rotation(pose.heading, up),
+            ..BodyState::default()
+        };
         Self {
-            body: BodyState {
-                position: middle.extend(height) + up * model.height,
-                rotation: upright_rotation(pose.heading, up),
-                ..BodyState::default()
-            },
+            body,
             steering: 0.0,
             drive: DriveState::default(),
             brushes: vec![Brush::default(); model.wheels.len()],
             loads: model.wheels.iter().map(|wheel| wheel.load).collect(),
             wheels: vec![WheelState::default(); model.wheels.len()],
+            spheres: model.spheres_at(&body, surface),
         }
     }
 
@@ -118,6 +138,9 @@ impl CarState {
     /// ground from the next step on.
     pub fn roll(&mut self, speed: f64) {
         self.body.velocity = self.body.rotation * DVec3::X * speed;
+        for sphere in &mut self.spheres {
+            sphere.velocity = self.body.velocity;
+        }
     }
 
     /// Middle of the rear axle as seen from above, and heading.
@@ -163,7 +186,16 @@ impl CarState {
     pub fn fits(&self, model: &RigidModel) -> bool {
         let count = model.wheels.len();
         let counts = [self.brushes.len(), self.loads.len(), self.wheels.len()];
-        counts == [count; 3] && self.body.is_sound() && self.wheels.iter().all(WheelState::is_sound)
+        let spheres = model.spheres.as_ref().map_or(0, |_| count);
+        counts == [count; 3]
+            && self.spheres.len() == spheres
+            && self.is_sound()
+            && self.wheels.iter().all(WheelState::is_sound)
+    }
+
+    /// Whether places and speeds of its bodies are those of something that exists.
+    pub(super) fn is_sound(&self) -> bool {
+        self.body.is_sound() && self.spheres.iter().all(SphereState::is_sound)
     }
 
     /// How much faster than the ground the wheels turn that a gear drives, the first ones, m/s: 0 while
@@ -207,18 +239,27 @@ impl<S: Surface> Moment<'_, S> {
         } else {
             self.push(state, controls, speed)
         };
-        self.touch_down(state, contacts);
-        self.sway(contacts);
+        match &model.spheres {
+            Some(spheres) => self.touch_spheres(spheres, state, contacts),
+            None => {
+                self.touch_down(state, contacts);
+                self.sway(contacts);
+            }
+        }
         let forces = match model.tracks.zip(turn) {
             Some((tracks, turn)) => {
                 self.run_tracks(&tracks, (controls, turn, &push), state, contacts)
             }
             None => self.turn_wheels(state, controls, contacts, &push),
         };
-        for (force, contact) in forces.into_iter().zip(&*contacts) {
+        for (number, (force, contact)) in forces.into_iter().zip(&mut *contacts).enumerate() {
             let [along, across] = contact.axes;
-            let whole = contact.normal * contact.load + along * force.x + across * force.y;
-            wrench.add(whole, contact.arm);
+            let tyre = along * force.x + across * force.y;
+            if model.spheres.is_some() {
+                self.hand_on(state, (number, contact), tyre, &mut wrench);
+            } else {
+                wrench.add(contact.normal * contact.load + tyre, contact.arm);
+            }
         }
         wrench.force -= state.forward() * (push.resistance * model.mass).copysign(speed);
         self.scrape(&state.body, &mut wrench);
@@ -312,7 +353,7 @@ impl<S: Surface> Moment<'_, S> {
         state.loads[number] = contact.load;
         let spring = &model.wheels[number];
         wheel.steering = contact.angle;
-        wheel.travel = contact.compression.max(-spring.load / spring.spring);
+        wheel.travel = contact.compression.max(spring.longest());
         let brush = &mut state.brushes[number];
         let locked = engaged
             .locked
@@ -351,17 +392,16 @@ impl<S: Surface> Moment<'_, S> {
     /// Finds out where wheels touch the ground, and what their springs give.
     fn touch_down(&self, state: &CarState, contacts: &mut Vec<Contact>) {
         let up = state.up();
-        let turn = tan(state.steering) / self.model.limits.wheelbase;
+        let turn = self.turn_of_wheels(state);
         contacts.clear();
         contacts.extend(self.model.wheels.iter().map(|wheel| {
             let arm = state.body.rotation * wheel.contact;
             let place = state.body.position + arm;
             let (height, normal) = self.surface.at(place.truncate());
             let facing = up.dot(normal);
-            let angle = wheel_angle(wheel, turn, self.model.rear);
             if facing < FLAT {
                 return Contact {
-                    angle,
+                    angle: wheel_angle(wheel, turn, self.model.rear),
                     ..Contact::default()
                 };
             }
@@ -372,28 +412,48 @@ impl<S: Surface> Moment<'_, S> {
             let rate = -velocity.dot(normal) / facing;
             // The damper by the implicit rule: it stops the wheel at most.
             let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
-            let spring = wheel.load + wheel.spring * compression;
+            let spring = wheel.sprung + wheel.spring * compression;
             let load = if spring > 0.0 {
                 (spring + damping * rate).max(0.0)
             } else {
                 0.0
             };
-            let ahead = state.body.rotation * wheel_axis(angle);
-            let along = (ahead - normal * ahead.dot(normal)).normalize_or(DVec3::X);
-            let across = normal.cross(along);
             Contact {
-                arm,
-                normal,
                 compression,
                 load,
-                friction: self.model.friction
-                    * self.surface.friction_on(place.truncate(), self.layers),
-                axes: [along, across],
-                angle,
-                velocity: DVec2::new(velocity.dot(along), velocity.dot(across)),
-                is_driven: false,
+                ..self.contact(wheel, turn, state, (arm, normal))
             }
         }));
+    }
+
+    /// How much the wheels that steer turn the vehicle, 1/m.
+    pub(super) fn turn_of_wheels(&self, state: &CarState) -> f64 {
+        tan(state.steering) / self.model.limits.wheelbase
+    }
+
+    /// A wheel that touches ground of a normal at `arm` from the centre of gravity, before its load is known.
+    pub(super) fn contact(
+        &self,
+        wheel: &Wheel,
+        turn: f64,
+        state: &CarState,
+        (arm, normal): (DVec3, DVec3),
+    ) -> Contact {
+        let angle = wheel_angle(wheel, turn, self.model.rear);
+        let ahead = state.body.rotation * wheel_axis(angle);
+        let along = (ahead - normal * ahead.dot(normal)).normalize_or(DVec3::X);
+        let across = normal.cross(along);
+        let velocity = state.body.velocity_at(arm);
+        let place = (state.body.position + arm).truncate();
+        Contact {
+            arm,
+            normal,
+            friction: self.model.friction * self.surface.friction_on(place, self.layers),
+            axes: [along, across],
+            angle,
+            velocity: DVec2::new(velocity.dot(along), velocity.dot(across)),
+            ..Contact::default()
+        }
     }
 
     /// Anti-sway bars: they press on the wheel that is deeper in than the one on the other side.

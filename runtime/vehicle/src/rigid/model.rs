@@ -2,6 +2,7 @@
 
 use super::Solid;
 use super::brush::{HELD_STIFFNESS, RELAXATION};
+use super::sphere::Spheres;
 use super::tracks::Tracks;
 use crate::drive_train::DriveTrain;
 use crate::dynamic::{GRAVITY, SingleTrack, Tyre};
@@ -49,6 +50,8 @@ pub struct Wheel {
     pub contact: DVec3,
     /// Static load, N.
     pub load: f64,
+    /// What its spring carries of that, N: all but the weight of a wheel that is a sphere.
+    pub sprung: f64,
     /// Stiffness of its spring, N/m.
     pub spring: f64,
     /// Of its damper, N s/m.
@@ -59,6 +62,18 @@ pub struct Wheel {
     pub hand_brake: bool,
     /// The wheel on the other side of its axle.
     pub partner: Option<usize>,
+}
+
+impl Wheel {
+    /// The middle of the wheel at rest, from the centre of gravity, m.
+    pub fn hub(&self, radius: f64) -> DVec3 {
+        self.contact + DVec3::Z * radius
+    }
+
+    /// How far its spring is pressed in where it ends, m: negative, it hangs.
+    pub(crate) fn longest(&self) -> f64 {
+        -self.sprung / self.spring
+    }
 }
 
 /// A vehicle as a rigid body on springs.
@@ -86,6 +101,8 @@ pub struct RigidModel {
     pub engine_inertia: f64,
     /// The wheels, in the order of the file.
     pub wheels: Vec<Wheel>,
+    /// If they are spheres; else they are rays.
+    pub spheres: Option<Spheres>,
     /// Force of the anti-sway bars on a wheel over the difference between left and right, N/m.
     pub anti_sway: f64,
     /// Coefficient of friction of the tyres on asphalt.
@@ -149,6 +166,7 @@ impl From<&VehicleType> for RigidModel {
             turning_mass: DISC * COMMON_WHEEL,
             engine_inertia: 0.0,
             wheels: marked(wheels, &[2, 3], &[], &[0, 1]),
+            spheres: None,
             anti_sway,
             friction: single.friction,
             stiffness: single.stiffness[0],
@@ -177,9 +195,11 @@ impl RigidModel {
         let places: Vec<DVec3> = places
             .map(|&[x, y, z]| DVec3::new(x, y, z + down))
             .collect();
-        let wheels = axles(&places, file.mass(), |_| {
+        let mut wheels = axles(&places, file.mass(), |_| {
             (suspension.spring, suspension.damping)
         });
+        let inertia = inertia(file, &places);
+        let spheres = Spheres::of_file(file, &mut wheels, inertia);
         let held = file
             .brakes
             .as_ref()
@@ -193,7 +213,7 @@ impl RigidModel {
         };
         Some(Self {
             mass: file.mass(),
-            inertia: inertia(file, &places),
+            inertia,
             half_size: 0.5 * size,
             shell: shell(0.5 * size),
             hull: DVec3::new(0.0, 0.0, middle),
@@ -207,6 +227,7 @@ impl RigidModel {
                 .and_then(|engine| engine.inertia)
                 .unwrap_or(0.0),
             wheels: marked(wheels, steered, inverted, held),
+            spheres,
             anti_sway: suspension.anti_sway,
             friction: single.friction,
             stiffness: single.stiffness[0],
@@ -255,30 +276,38 @@ impl RigidModel {
     /// Height of the wheels' springs below their place at rest that a static force of the hull, N, takes
     /// on a wheel: its sag, m.
     pub fn static_sag(&self, wheel: usize) -> f64 {
-        self.wheels[wheel].load / self.wheels[wheel].spring
+        self.wheels[wheel].sprung / self.wheels[wheel].spring
+    }
+
+    /// How far a tyre gives way to a force, m/N; rays do not.
+    pub(crate) fn tyre_give(&self, wheel: usize) -> f64 {
+        self.spheres
+            .as_ref()
+            .map_or(0.0, |spheres| spheres.tyre_give(wheel))
     }
 
     /// Force of the anti-sway bar on a wheel, N, of the compressions of its spring and its partner's, m:
     /// a wheel in the air hangs on its bar where its spring ends.
     pub(crate) fn bar_force(&self, number: usize, partner: usize, pressed: [f64; 2]) -> f64 {
-        let hanging = |number: usize, compression: f64| {
-            let wheel = &self.wheels[number];
-            compression.max(-wheel.load / wheel.spring)
-        };
+        let hanging =
+            |number: usize, compression: f64| compression.max(self.wheels[number].longest());
         let difference = hanging(number, pressed[0]) - hanging(partner, pressed[1]);
         self.anti_sway * difference
     }
 
     /// Roll over lateral acceleration on level ground, rad s^2/m: overturning moment over the stiffness
-    /// of springs and bars, less what the weight takes back as it leans over [Gillespie 1992], chapter 6.
+    /// of springs and bars, and of the tyres below them, less what the weight takes back as it leans over
+    /// [Gillespie 1992], chapter 6.
     pub fn roll_gradient(&self) -> f64 {
-        let stiffness = self.wheels.iter().map(|wheel| {
+        let stiffness = self.wheels.iter().enumerate().map(|(number, wheel)| {
             let bars = if wheel.partner.is_some() {
                 2.0 * self.anti_sway
             } else {
                 0.0
             };
-            (wheel.spring + bars) * wheel.contact.y * wheel.contact.y
+            let alone = wheel.spring + bars;
+            let stiffness = alone / (1.0 + alone * self.tyre_give(number));
+            stiffness * wheel.contact.y * wheel.contact.y
         });
         let moment = self.mass * self.height;
         moment / (stiffness.sum::<f64>() - moment * GRAVITY)
@@ -329,6 +358,7 @@ fn axles(places: &[DVec3], mass: f64, spring: impl Fn(f64) -> (f64, f64)) -> Vec
         Wheel {
             contact,
             load,
+            sprung: load,
             spring,
             damping,
             steers: 0.0,

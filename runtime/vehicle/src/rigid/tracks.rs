@@ -238,7 +238,7 @@ impl<S: Surface> Moment<'_, S> {
         state.brushes[number] = brush;
         state.loads[number] = contact.load;
         let (wheel, spring) = (&mut state.wheels[number], &model.wheels[number]);
-        wheel.travel = contact.compression.max(-spring.load / spring.spring);
+        wheel.travel = contact.compression.max(spring.longest());
         (wheel.spin, wheel.slides) = (rim / model.radius, false);
         wheel.read_slip(contact.velocity, model.radius, contact.load);
         force

@@ -4,13 +4,14 @@ use super::body::{BodyState, LooseModel, LooseState, Wrench, heading_rotation};
 use super::car::{CarState, Contact, Controls, Moment};
 use super::model::{RigidModel, SKIN};
 use super::solid::Solid;
+use super::sphere::{SphereState, Spheres};
 use super::surface::Surface;
 use crate::dynamic::GRAVITY;
 use glam::{DQuat, DVec2, DVec3};
 use rapier3d_f64::prelude::{
-    CoefficientCombineRule, ColliderBuilder, Group, InteractionGroups, InteractionTestMode,
-    MassProperties, PhysicsWorld, Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation,
-    Vector,
+    CoefficientCombineRule, ColliderBuilder, ColliderHandle, GenericJointBuilder, Group,
+    InteractionGroups, InteractionTestMode, JointAxesMask, JointAxis, MassProperties, PhysicsWorld,
+    Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, Vector,
 };
 
 /// Friction of what stands and of vehicles of other levels; of two that touch the smaller one counts.
@@ -18,6 +19,9 @@ const STILL_FRICTION: f64 = 0.5;
 /// Layers of a vehicle that is on open ground. Vehicles on different layers, on a bridge and on the road
 /// below it, do not meet.
 pub const ALL_LAYERS: u32 = u32::MAX;
+/// The solver goes over the joints of a vehicle with spheres so many times more: a wheel may weigh a
+/// thousandth of its hull.
+const SPHERE_ITERATIONS: usize = 4;
 /// Most steps of the solver that a step is made of.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
@@ -79,9 +83,17 @@ pub struct Yard<'a, S> {
     movers: Vec<Mover>,
 }
 
+/// A vehicle in rapier.
+struct Car<'a> {
+    entry: Entry<'a>,
+    hull: RigidBodyHandle,
+    /// By wheel; none if they are rays.
+    spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
+}
+
 /// Bodies of a step in rapier.
 struct Bodies<'a> {
-    cars: Vec<(Entry<'a>, RigidBodyHandle)>,
+    cars: Vec<Car<'a>>,
     loose: Vec<(LooseEntry<'a>, RigidBodyHandle, BodyState)>,
 }
 
@@ -121,7 +133,7 @@ impl<'a, S: Surface> Yard<'a, S> {
         for _ in 0..count as u32 {
             self.push(&mut physics, &mut bodies, &mut contacts, time);
             physics.step();
-            read_back(&physics, &mut bodies);
+            read_back(&physics, &mut bodies, time);
         }
         for (entry, _, body) in &mut bodies.loose {
             if body.is_sound() {
@@ -131,11 +143,11 @@ impl<'a, S: Surface> Yard<'a, S> {
             }
         }
         let cars = bodies.cars.into_iter().zip(before).enumerate();
-        let lost = cars.filter_map(|(number, ((entry, _), before))| {
-            if entry.state.body.is_sound() {
+        let lost = cars.filter_map(|(number, (Car { entry, .. }, before))| {
+            if entry.state.is_sound() {
                 return None;
             }
-            put_to_rest(entry.model, entry.state, before);
+            put_to_rest(entry.model, entry.state, before, self.surface);
             Some(number)
         });
         lost.collect()
@@ -161,10 +173,8 @@ impl<'a, S: Surface> Yard<'a, S> {
         for mover in &self.movers {
             insert_mover(&mut physics, mover, dt);
         }
-        let cars = cars.into_iter().map(|entry| {
-            let handle = insert_car(&mut physics, &entry);
-            (entry, handle)
-        });
+        let cars = cars.into_iter();
+        let cars = cars.map(|entry| insert_car(&mut physics, entry));
         let cars = cars.collect();
         let loose = loose.into_iter().map(|entry| {
             let model = entry.model;
@@ -187,15 +197,31 @@ impl<'a, S: Surface> Yard<'a, S> {
         contacts: &mut Vec<Contact>,
         time: f64,
     ) {
-        for (entry, handle) in &mut bodies.cars {
+        for Car {
+            entry,
+            hull,
+            spheres,
+        } in &mut bodies.cars
+        {
             let moment = Moment {
                 model: entry.model,
                 surface: self.surface,
                 layers: entry.layers,
                 dt: time,
             };
-            let wrench = moment.forces(entry.state, &entry.controls, contacts);
-            apply(&mut physics.bodies[*handle], wrench);
+            let mut wrench = moment.forces(entry.state, &entry.controls, contacts);
+            if let Some(spheres) = &entry.model.spheres {
+                wrench = wrench.about(entry.state.body.rotation * spheres.hull_centre);
+            }
+            apply(&mut physics.bodies[*hull], wrench);
+            let up = entry.state.up();
+            for ((sphere, _), contact) in spheres.iter().zip(&*contacts) {
+                let lift = Wrench {
+                    force: up * contact.sphere.lift,
+                    ..Wrench::default()
+                };
+                apply(&mut physics.bodies[*sphere], lift);
+            }
         }
         for (entry, handle, body) in &bodies.loose {
             // The ground carries what rests, until somebody pushes it.
@@ -214,24 +240,69 @@ fn apply(body: &mut RigidBody, wrench: Wrench) {
     body.add_torque(vector(wrench.torque), false);
 }
 
-fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>) {
-    for (entry, handle) in &mut bodies.cars {
-        entry.state.body = state_of(&physics.bodies[*handle]);
+fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>, time: f64) {
+    for car in &mut bodies.cars {
+        let state = &mut car.entry.state;
+        state.body = state_of(&physics.bodies[car.hull]);
+        if let Some(spheres) = &car.entry.model.spheres {
+            let arm = state.body.rotation * spheres.hull_centre;
+            state.body.velocity = state.body.velocity_at(-arm);
+        }
+        for ((body, collider), sphere) in car.spheres.iter().zip(&mut state.spheres) {
+            let BodyState {
+                position, velocity, ..
+            } = state_of(&physics.bodies[*body]);
+            *sphere = SphereState {
+                position,
+                velocity,
+                bearing: bearing(physics, *collider) / time,
+            };
+        }
     }
     for (_, handle, body) in &mut bodies.loose {
         *body = state_of(&physics.bodies[*handle]);
     }
 }
 
+/// What pressed on a sphere in the last step from what stands still, N s: ground that tyres can hold on to.
+/// What is loose gives way below a tyre.
+fn bearing(physics: &PhysicsWorld, sphere: ColliderHandle) -> DVec3 {
+    let pairs = physics.narrow_phase.contact_pairs_with(sphere);
+    let pressed = pairs.map(|pair| {
+        let (other, side) = if pair.collider1 == sphere {
+            (pair.collider2, -1.0)
+        } else {
+            (pair.collider1, 1.0)
+        };
+        let parent = physics.colliders[other].parent();
+        if !parent.is_some_and(|body| physics.bodies[body].is_fixed()) {
+            return DVec3::ZERO;
+        }
+        let manifolds = pair.manifolds().iter().map(|manifold| {
+            let impulses = manifold.points.iter().map(|point| point.data.impulse);
+            from_rapier(manifold.data.normal) * (side * impulses.sum::<f64>())
+        });
+        manifolds.sum()
+    });
+    pressed.sum()
+}
+
 /// Puts a vehicle back to where it was, at rest.
-fn put_to_rest(model: &RigidModel, state: &mut CarState, before: BodyState) {
+fn put_to_rest(
+    model: &RigidModel,
+    state: &mut CarState,
+    before: BodyState,
+    surface: &impl Surface,
+) {
     let wheels = model.wheels.len();
+    let body = BodyState {
+        velocity: DVec3::ZERO,
+        spin: DVec3::ZERO,
+        ..before
+    };
     *state = CarState {
-        body: BodyState {
-            velocity: DVec3::ZERO,
-            spin: DVec3::ZERO,
-            ..before
-        },
+        body,
+        spheres: model.spheres_at(&body, surface),
         steering: 0.0,
         brushes: vec![Default::default(); wheels],
         loads: model.wheels.iter().map(|wheel| wheel.load).collect(),
@@ -240,14 +311,78 @@ fn put_to_rest(model: &RigidModel, state: &mut CarState, before: BodyState) {
     };
 }
 
-fn insert_car(physics: &mut PhysicsWorld, entry: &Entry<'_>) -> RigidBodyHandle {
+fn insert_car<'a>(physics: &mut PhysicsWorld, entry: Entry<'a>) -> Car<'a> {
     let model = entry.model;
-    let body = dynamic(&entry.state.body, model.mass, model.inertia);
+    let body = match &model.spheres {
+        None => dynamic(&entry.state.body, model.mass, model.inertia),
+        Some(spheres) => hull_above(&entry.state.body, spheres),
+    };
     let collider = collider_of(&model.shell)
         .position(pose_of(model.hull, DQuat::IDENTITY))
         .friction(model.hull_friction)
         .collision_groups(groups(entry.layers));
-    physics.insert(body, collider).0
+    let (hull, _) = physics.insert(body, collider);
+    let spheres = match &model.spheres {
+        None => Vec::new(),
+        Some(spheres) => insert_spheres(physics, &entry, spheres, hull),
+    };
+    Car {
+        entry,
+        hull,
+        spheres,
+    }
+}
+
+/// A hull without its wheels: its centre of gravity is above that of the vehicle.
+fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
+    let centre = spheres.hull_centre;
+    let velocity = state.velocity_at(state.rotation * centre);
+    let mass = MassProperties::new(
+        vector(centre),
+        spheres.hull_mass,
+        vector(spheres.hull_inertia),
+    );
+    RigidBodyBuilder::dynamic()
+        .pose(pose_of(state.position, state.rotation))
+        .linvel(vector(velocity))
+        .angvel(vector(state.spin))
+        .additional_mass_properties(mass)
+        .additional_solver_iterations(SPHERE_ITERATIONS)
+        .can_sleep(false)
+}
+
+/// Spheres turn in no direction: how fast they roll is what [`WheelState`](super::WheelState) says. A joint
+/// holds each on the axis of its spring.
+fn insert_spheres(
+    physics: &mut PhysicsWorld,
+    entry: &Entry<'_>,
+    spheres: &Spheres,
+    hull: RigidBodyHandle,
+) -> Vec<(RigidBodyHandle, ColliderHandle)> {
+    let model = entry.model;
+    let wheels = model.wheels.iter().zip(&entry.state.spheres);
+    let inserted = wheels.map(|(wheel, sphere)| {
+        let mass = MassProperties::new(Vector::ZERO, spheres.mass, Vector::ZERO);
+        let body = RigidBodyBuilder::dynamic()
+            .translation(vector(sphere.position))
+            .linvel(vector(sphere.velocity))
+            .additional_mass_properties(mass)
+            .lock_rotations()
+            .can_sleep(false);
+        let collider = ColliderBuilder::ball(model.radius)
+            .density(0.0)
+            .friction(0.0)
+            .friction_combine_rule(CoefficientCombineRule::Min)
+            .collision_groups(groups(entry.layers));
+        let (body, collider) = physics.insert(body, collider);
+        let joint = GenericJointBuilder::new(JointAxesMask::LIN_X | JointAxesMask::LIN_Y)
+            .local_anchor1(vector(wheel.hub(model.radius)))
+            .limits(JointAxis::LinZ, model.sphere_range(wheel))
+            .contacts_enabled(false);
+        physics.insert_impulse_joint(hull, body, joint);
+        (body, collider)
+    });
+    inserted.collect()
 }
 
 fn insert_mover(physics: &mut PhysicsWorld, mover: &Mover, dt: f64) {
@@ -304,16 +439,23 @@ fn state_of(body: &RigidBody) -> BodyState {
             ..BodyState::default()
         };
     }
-    let from = |v: Vector| DVec3::new(v.x, v.y, v.z);
     let turned = body.rotation();
+    let position = from_rapier(body.translation());
     BodyState {
-        position: from(body.translation()),
+        position,
         rotation: DQuat::from_xyzw(turned.x, turned.y, turned.z, turned.w),
-        velocity: from(body.linvel()),
-        spin: from(body.angvel()),
+        velocity: from_rapier(body.linvel()),
+        spin: from_rapier(body.angvel()),
     }
 }
 
+fn from_rapier(v: Vector) -> DVec3 {
+    DVec3::new(v.x, v.y, v.z)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod sphere_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests;

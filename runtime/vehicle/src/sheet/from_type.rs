@@ -4,7 +4,8 @@ use crate::dynamic::GRAVITY;
 use crate::rigid::RigidModel;
 use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{
-    Body, FORMAT, Performance, Steering, Suspension, TyreModel, VERSION, VehicleFile, Wheels,
+    Body, FORMAT, Performance, Steering, Suspension, TyreModel, VERSION, VehicleFile, WheelShape,
+    Wheels,
 };
 
 /// Least mass of wheels that is taken off the body, share: a file has both.
@@ -68,6 +69,8 @@ pub fn file_of_type(kind: &VehicleType) -> VehicleFile {
             friction: Some(model.friction),
             cornering_stiffness: Some(model.stiffness),
             tyre: TyreModel::Saturating,
+            shape: WheelShape::Ray,
+            radial_stiffness: None,
             softness: None,
             bounce: None,
         },

@@ -89,16 +89,32 @@ impl RigidModel {
             .map(|wheel| lift + slope * wheel.contact.y)
             .collect();
         let loads = self.wheels.iter().enumerate().map(|(number, wheel)| {
-            let load = (wheel.load + wheel.spring * pressed[number]).max(0.0);
-            match wheel.partner {
-                Some(partner) if load > 0.0 => {
-                    let bar = self.bar_force(number, partner, [pressed[number], pressed[partner]]);
-                    (load + bar).max(0.0)
-                }
-                _ => load,
+            let Some(partner) = wheel.partner else {
+                let give = 1.0 + wheel.spring * self.tyre_give(number);
+                return (wheel.load + wheel.spring * pressed[number] / give).max(0.0);
+            };
+            let pair = [number, partner].map(|wheel| pressed[wheel]);
+            let load = |number, pair| wheel.load + self.pair_load(number, pair);
+            if load(partner, [pair[1], pair[0]]) >= 0.0 {
+                return load(number, pair).max(0.0);
             }
+            // The other one is in the air, and hangs on the bar.
+            let stiffness = wheel.spring + self.anti_sway;
+            let hanging = self.anti_sway * self.wheels[partner].longest();
+            let more = (stiffness * pair[0] - hanging) / (1.0 + stiffness * self.tyre_give(number));
+            (wheel.load + more).max(0.0)
         });
         loads.collect()
+    }
+
+    /// What a wheel carries beyond its static load, N, of how much the hull has come down above it and above
+    /// the one on the other side, m: springs, bar and tyres of an axle, what it comes down as a whole and
+    /// how it leans.
+    fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
+        let part =
+            |stiffness: f64, way: f64| stiffness * way / (1.0 + stiffness * self.tyre_give(number));
+        let spring = self.wheels[number].spring;
+        0.5 * part(spring, here + there) + 0.5 * part(spring + 2.0 * self.anti_sway, here - there)
     }
 }
 
