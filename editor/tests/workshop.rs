@@ -11,7 +11,7 @@ use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog, Purpose};
 use roadwright_editor::workshop::{Ground, Source, Workshop, WorkshopAction};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::vehicle_file::VehicleFile;
+use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Node, NodeId, ObjectId};
 use roadwright_vehicle::proving::{MANOEUVRES, prove};
 use std::collections::BTreeSet;
@@ -112,6 +112,23 @@ fn a_dragged_slider_acts_at_once_is_marked_and_is_one_step_back() {
             .count(),
         0
     );
+}
+
+#[test]
+fn wheels_become_spheres_and_rays_again() {
+    let mut bench = with("willys-mb");
+    let before = vehicle(&bench).clone();
+    assert_eq!(before.wheels.shape, WheelShape::Ray);
+    bench.press("Spheres");
+    assert_eq!(vehicle(&bench).wheels.shape, WheelShape::Sphere);
+    bench.press("Undo change");
+    assert_eq!(*vehicle(&bench), before);
+    bench.press("Redo change");
+    bench.press("Rays");
+    assert_eq!(*vehicle(&bench), before);
+    // Without springs there is no choice.
+    let bench = with("ford-escort");
+    assert!(bench.harness.query_by_label("Spheres").is_none());
 }
 
 #[test]

@@ -78,6 +78,24 @@ fn vehicles_are_listed_shown_checked_and_measured() {
 }
 
 #[test]
+fn wheels_are_asked_for_whatever_the_file_says() {
+    let hash = |wheels: &[&str]| {
+        let call = ["vehicle", "test", "soapbox-kart", "--json"];
+        let report = json(&[&call, wheels].concat());
+        report["hash"].as_str().unwrap().to_owned()
+    };
+    // Its file has rays.
+    assert_eq!(hash(&[]), hash(&["--wheels", "ray"]));
+    assert_ne!(hash(&[]), hash(&["--wheels", "sphere"]));
+    let shown = call(&["vehicle", "show", "t-28"]);
+    assert!(String::from_utf8(shown.stdout).unwrap().contains("spheres"));
+    assert_eq!(
+        code(&call(&["vehicle", "test", "t-28", "--wheels", "square"])),
+        2
+    );
+}
+
+#[test]
 fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("mine.vehicle.json");

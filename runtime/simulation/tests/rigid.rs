@@ -4,7 +4,7 @@
 
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile, WheelShape};
 use roadwright_scenario::{
     Agent, DynamicsLevel, Edit, Obstacle, ObstacleId, Scenario, Shape, VehicleType, file,
 };
@@ -14,6 +14,8 @@ use roadwright_simulation::{
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+const SHAPES: [WheelShape; 2] = [WheelShape::Ray, WheelShape::Sphere];
 
 fn scenarios() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -116,8 +118,16 @@ fn rigid_bodies_take_the_same_stacks_to_the_same_goals() {
 #[test]
 fn the_jeep_and_the_bus_drive_over_hills_to_their_goals() {
     // The bus of the source starts in second gear: it climbs 3.5 %.
-    for (name, height) in [("willys-mb", 2.0), ("enviro-400", 0.7)] {
-        let kind = vehicle(name, |file| file.wheels.friction = Some(0.8));
+    for (name, height, shape) in [
+        ("willys-mb", 2.0, WheelShape::Ray),
+        ("willys-mb", 2.0, WheelShape::Sphere),
+        ("enviro-400", 0.7, WheelShape::Ray),
+        ("enviro-400", 0.7, WheelShape::Sphere),
+    ] {
+        let kind = vehicle(name, |file| {
+            file.wheels.friction = Some(0.8);
+            file.wheels.shape = shape;
+        });
         let scenario = hilly(driven_by(shipped("figure-eight"), &kind), height);
         let mut world = world(&scenario, &rigid(0.02));
         let mut steepest = 0.0f64;
@@ -135,10 +145,14 @@ fn the_jeep_and_the_bus_drive_over_hills_to_their_goals() {
 
 #[test]
 fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
-    let mut scenario = hilly(
-        driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {})),
-        1.0,
-    );
+    let hashes = SHAPES.map(goes_on_bit_for_bit);
+    assert_ne!(hashes[0], hashes[1], "wheels are all the same");
+}
+
+/// Returns the hash of the state in the end.
+fn goes_on_bit_for_bit(shape: WheelShape) -> u64 {
+    let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
+    let mut scenario = hilly(driven_by(shipped("figure-eight"), &kind), 1.0);
     // Half of them on another level: they push.
     let agents = scenario.agents().clone();
     for (number, (id, agent)) in agents.into_iter().enumerate() {
@@ -184,6 +198,7 @@ fn a_saved_world_goes_on_bit_for_bit_with_any_number_of_threads() {
     let mut other = other;
     (0..1000).for_each(|_| other.step());
     assert_ne!(other.state_hash(), hashes[0]);
+    hashes[0]
 }
 
 /// A wall across the road: who is made to drive against it stays before it, and the contact counts.
@@ -414,7 +429,11 @@ fn posts_are_pushed_felled_saved_and_seen_where_they_lie() {
 /// Fifty vehicles among 210 posts: equal bits on repeats and on any number of threads.
 #[test]
 fn fifty_among_posts_are_the_same_on_every_run() {
-    let scenario = field(50, 210);
+    SHAPES.into_iter().for_each(fifty_are_the_same);
+}
+
+fn fifty_are_the_same(shape: WheelShape) {
+    let scenario = field(50, 210, shape);
     let hash = |threads| {
         let options = RunOptions {
             threads,
@@ -431,9 +450,9 @@ fn fifty_among_posts_are_the_same_on_every_run() {
 }
 
 /// Jeeps that drive through a field of posts that they do not see, on level ground.
-fn field(jeeps: u32, posts: u32) -> Scenario {
+fn field(jeeps: u32, posts: u32, shape: WheelShape) -> Scenario {
     let mut scenario = shipped("obstacle-field");
-    let kind = vehicle("willys-mb", |_| {});
+    let kind = vehicle("willys-mb", |file| file.wheels.shape = shape);
     scenario
         .apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind))))
         .unwrap();
@@ -482,7 +501,7 @@ fn field(jeeps: u32, posts: u32) -> Scenario {
 #[test]
 fn what_is_absurd_neither_panics_nor_leaves_the_world() {
     type Change = fn(&mut VehicleFile);
-    let changes: [Change; 7] = [
+    let changes: [Change; 10] = [
         |_| {},
         |file| file.body.mass = 9e5,
         |file| file.body.mass = 1e-3,
@@ -490,10 +509,19 @@ fn what_is_absurd_neither_panics_nor_leaves_the_world() {
         |file| file.suspension.as_mut().unwrap().spring = 1e7,
         |file| file.suspension.as_mut().unwrap().damping = 0.0,
         |file| file.body.centre_height = Some(4.0),
+        |file| file.wheels.shape = WheelShape::Sphere,
+        |file| {
+            file.wheels.shape = WheelShape::Sphere;
+            (file.wheels.mass, file.wheels.radial_stiffness) = (1e-3, Some(1e9));
+        },
+        |file| {
+            file.wheels.shape = WheelShape::Sphere;
+            (file.wheels.mass, file.wheels.radial_stiffness) = (5e3, Some(1e3));
+        },
     ];
     for (number, change) in changes.into_iter().enumerate() {
         for (mass, height) in [(1e-3, 0.0), (1e6, 40.0), (100.0, 1e5)] {
-            let mut scenario = hilly(field(6, 40), height);
+            let mut scenario = hilly(field(6, 40, WheelShape::Ray), height);
             let kind = vehicle("willys-mb", change);
             scenario
                 .apply(Edit::VehicleType("willys_mb".into(), Some(Box::new(kind))))

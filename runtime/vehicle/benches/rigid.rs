@@ -1,11 +1,11 @@
 //! A second of rigid bodies: one jeep on hills at 400 Hz, and fifty among 210 loose posts at 200 Hz.
 //! A time of 1 ms is a thousand times real time.
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Bencher, Criterion, criterion_group, criterion_main};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{HeightField, Pose};
-use roadwright_scenario::vehicle_file::VehicleFile;
+use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use roadwright_vehicle::rigid::{
     ALL_LAYERS, CarState, Controls, Entry, Flat, LooseEntry, LooseModel, LooseState, RigidModel,
     Solid, Yard,
@@ -18,10 +18,14 @@ const STEPS: u32 = 50;
 /// Posts closer to a jeep than this take part, m.
 const NEAR: f64 = 5.0;
 
-fn jeep() -> RigidModel {
+/// The jeep on wheels of both kinds.
+const KINDS: [(&str, WheelShape); 2] = [("rays", WheelShape::Ray), ("spheres", WheelShape::Sphere)];
+
+fn jeep(shape: WheelShape) -> RigidModel {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
         .join("../../scenarios/vehicles/willys-mb.vehicle.json");
-    let file = VehicleFile::load(&path).expect("the shipped jeep");
+    let mut file = VehicleFile::load(&path).expect("the shipped jeep");
+    file.wheels.shape = shape;
     RigidModel::of_file(&file).expect("it has springs")
 }
 
@@ -35,31 +39,36 @@ fn hills() -> HeightField {
 }
 
 fn one_jeep(criterion: &mut Criterion) {
-    let (model, land) = (jeep(), hills());
-    let mut state = CarState::at_rest(&model, Pose::default(), &land);
+    for (kind, shape) in KINDS {
+        let name = format!("one jeep on hills, 400 Hz, {kind}, 1 s");
+        criterion.bench_function(&name, |bench| drive_hills(bench, &jeep(shape)));
+    }
+}
+
+fn drive_hills(bench: &mut Bencher<'_>, model: &RigidModel) {
+    let land = hills();
+    let mut state = CarState::at_rest(model, Pose::default(), &land);
     state.roll(8.0);
-    criterion.bench_function("one jeep on hills, 400 Hz, 1 s", |bench| {
-        bench.iter_batched_ref(
-            || state.clone(),
-            |state| {
-                for _ in 0..STEPS {
-                    let controls = Controls {
-                        acceleration: 8.0 - state.speed(&model),
-                        steering: 0.1,
-                        ..Controls::default()
-                    };
-                    let entry = Entry {
-                        model: &model,
-                        state,
-                        controls,
-                        layers: ALL_LAYERS,
-                    };
-                    Yard::new(&land, 400.0).step(vec![entry], Vec::new(), DT);
-                }
-            },
-            BatchSize::SmallInput,
-        );
-    });
+    bench.iter_batched_ref(
+        || state.clone(),
+        |state| {
+            for _ in 0..STEPS {
+                let controls = Controls {
+                    acceleration: 8.0 - state.speed(model),
+                    steering: 0.1,
+                    ..Controls::default()
+                };
+                let entry = Entry {
+                    model,
+                    state,
+                    controls,
+                    layers: ALL_LAYERS,
+                };
+                Yard::new(&land, 400.0).step(vec![entry], Vec::new(), DT);
+            }
+        },
+        BatchSize::SmallInput,
+    );
 }
 
 /// Jeeps in rows before posts in rows.
@@ -106,7 +115,6 @@ fn step_field(
 }
 
 fn fifty_jeeps(criterion: &mut Criterion) {
-    let model = jeep();
     let post = LooseModel {
         solid: Solid::cylinder(0.2, 0.75),
         mass: 40.0,
@@ -116,13 +124,16 @@ fn fifty_jeeps(criterion: &mut Criterion) {
     };
     let mut group = criterion.benchmark_group("fifty jeeps among 210 posts, 200 Hz");
     group.sample_size(10);
-    group.bench_function("1 s", |bench| {
-        bench.iter_batched_ref(
-            || field(&model, &post),
-            |(jeeps, posts)| (0..STEPS).for_each(|_| step_field(&model, &post, jeeps, posts)),
-            BatchSize::PerIteration,
-        );
-    });
+    for (kind, shape) in KINDS {
+        let model = jeep(shape);
+        group.bench_function(format!("{kind}, 1 s"), |bench| {
+            bench.iter_batched_ref(
+                || field(&model, &post),
+                |(jeeps, posts)| (0..STEPS).for_each(|_| step_field(&model, &post, jeeps, posts)),
+                BatchSize::PerIteration,
+            );
+        });
+    }
     group.finish();
 }
 

@@ -8,7 +8,7 @@ use crate::theme::Theme;
 use crate::tools::Tone;
 use crate::workshop::{Bench, WorkshopAction};
 use egui::{Align, DragValue, Layout, Link, Response, RichText, Slider, SliderClamping, Ui, vec2};
-use roadwright_scenario::vehicle_file::{Gear, VehicleFile};
+use roadwright_scenario::vehicle_file::{Gear, VehicleFile, WheelShape};
 use std::ops::RangeInclusive;
 
 /// Room for a name and for a value, points.
@@ -374,6 +374,19 @@ const DRIVER: [Number; 5] = [
     ),
 ];
 
+const SHAPES: [(WheelShape, &str, &str); 2] = [
+    (
+        WheelShape::Ray,
+        "Rays",
+        "Along the springs: cheap, and blind to what lies about.",
+    ),
+    (
+        WheelShape::Sphere,
+        "Spheres",
+        "Bodies with a mass of their own, which roll over what lies about.",
+    ),
+];
+
 pub(super) fn ui(ui: &mut Ui, theme: Theme, bench: &Bench, actions: &mut Vec<Action>) {
     let mut rows = Rows {
         theme,
@@ -383,6 +396,7 @@ pub(super) fn ui(ui: &mut Ui, theme: Theme, bench: &Bench, actions: &mut Vec<Act
     rows.group(ui, "Masses", &BODY);
     rows.group(ui, "Tyres", &TYRES);
     rows.group(ui, "Springs", &SPRINGS);
+    rows.wheels(ui);
     rows.group(ui, "Engine and gearbox", &ENGINE);
     rows.group(ui, "Ratios", &GEARS);
     rows.group(ui, "Brakes and resistance", &DRIVE);
@@ -410,6 +424,33 @@ impl Rows<'_> {
                 self.row(ui, number, value);
             }
         }
+    }
+
+    /// What the wheels are, of a vehicle with springs.
+    fn wheels(&mut self, ui: &mut Ui) {
+        if self.bench.file.suspension.is_none() {
+            return;
+        }
+        let now = self.bench.file.wheels.shape;
+        ui.horizontal(|ui| {
+            let layout = Layout::left_to_right(Align::Center);
+            ui.allocate_ui_with_layout(vec2(NAME, ROW), layout, |ui| {
+                ui.set_min_width(NAME);
+                ui.label("Wheels")
+                    .on_hover_text("What they are at level rigid.");
+            });
+            for (shape, name, hint) in SHAPES {
+                let choice = ui.selectable_label(now == shape, name).on_hover_text(hint);
+                if choice.clicked() && now != shape {
+                    let label = format!("Wheels of {}", self.bench.file.name);
+                    let mut file = (*self.bench.file).clone();
+                    file.wheels.shape = shape;
+                    let change = WorkshopAction::Change(label.clone(), Box::new(file));
+                    send(self.actions, change);
+                    send(self.actions, WorkshopAction::Commit(label));
+                }
+            }
+        });
     }
 
     fn row(&mut self, ui: &mut Ui, number: &Number, value: f64) {

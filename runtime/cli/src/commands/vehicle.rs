@@ -6,7 +6,7 @@ use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::vehicle_file::{EXTENSION, SHIPPED, VehicleFile, hash};
+use roadwright_scenario::vehicle_file::{EXTENSION, SHIPPED, VehicleFile, WheelShape, hash};
 use roadwright_vehicle::proving::{Manoeuvre, prove};
 use roadwright_vehicle::{DriveTrain, Sheet};
 use serde_json::json;
@@ -48,7 +48,18 @@ pub(crate) enum VehicleVerb {
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
+        /// What its wheels are at level rigid, whatever the file says
+        #[arg(long)]
+        wheels: Option<WheelArgument>,
     },
+}
+
+#[derive(Debug, Clone, Copy, clap::ValueEnum)]
+pub(crate) enum WheelArgument {
+    /// Rays along the springs
+    Ray,
+    /// Spheres with a mass of their own
+    Sphere,
 }
 
 pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
@@ -63,7 +74,11 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
             vehicle.as_deref().context("a vehicle file is needed")?,
             *json,
         ),
-        VehicleVerb::Test { vehicle, json } => test(vehicle, *json),
+        VehicleVerb::Test {
+            vehicle,
+            json,
+            wheels,
+        } => test(vehicle, *wheels, *json),
     }
 }
 
@@ -132,6 +147,13 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
     for (what, value, unit) in rows {
         writeln!(out, "{what:<16} {value:>10.2} {unit}")?;
     }
+    if vehicle.suspension.is_some() {
+        let shape = match vehicle.wheels.shape {
+            WheelShape::Ray => "rays",
+            WheelShape::Sphere => "spheres",
+        };
+        writeln!(out, "{:<16} {shape:>10}", "wheels")?;
+    }
     for (number, trailer) in (1..).zip(&vehicle.trailers) {
         let what = format!("trailer {number}");
         let (length, axle, mass) = (trailer.length, trailer.coupling_to_axle, trailer.mass);
@@ -196,8 +218,14 @@ fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
     })
 }
 
-fn test(name: &str, json: bool) -> anyhow::Result<Outcome> {
-    let vehicle = find(name)?;
+fn test(name: &str, wheels: Option<WheelArgument>, json: bool) -> anyhow::Result<Outcome> {
+    let mut vehicle = find(name)?;
+    if let Some(wheels) = wheels {
+        vehicle.wheels.shape = match wheels {
+            WheelArgument::Ray => WheelShape::Ray,
+            WheelArgument::Sphere => WheelShape::Sphere,
+        };
+    }
     let manoeuvres = prove(&vehicle)?;
     if json {
         let text = serde_json::to_string(&manoeuvres).context("manoeuvres are plain data")?;

@@ -267,6 +267,7 @@ impl Subject<'_> {
 mod tests {
     use super::*;
     use crate::drive_train::tests::shipped;
+    use roadwright_scenario::vehicle_file::WheelShape;
 
     fn report(name: &str) -> Vec<Manoeuvre> {
         prove(&shipped(name)).unwrap()
@@ -291,6 +292,25 @@ mod tests {
                     "{name} {} {:?} {:?} {}",
                     one.name, one.value, one.limit, one.note
                 );
+                assert_ne!(one.pass, Some(false), "{name}: {one:?}");
+            }
+        }
+    }
+
+    /// The same vehicles on the other kind of wheels keep to the same closed forms.
+    #[test]
+    fn other_wheels_keep_to_them_as_well() {
+        for (name, shape) in [
+            ("willys-mb", WheelShape::Sphere),
+            ("enviro-400", WheelShape::Sphere),
+            ("articulated-bus", WheelShape::Sphere),
+            ("soapbox-kart", WheelShape::Sphere),
+            ("t-28", WheelShape::Ray),
+        ] {
+            let mut file = shipped(name);
+            assert_ne!(file.wheels.shape, shape, "{name}");
+            file.wheels.shape = shape;
+            for one in prove(&file).unwrap() {
                 assert_ne!(one.pass, Some(false), "{name}: {one:?}");
             }
         }

@@ -4,8 +4,9 @@ use super::grounds::{Course, Obstruction, Slope};
 use super::{Bound, Measured};
 use crate::dynamic::GRAVITY;
 use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, RigidModel, Surface, Yard};
+use glam::DQuat;
 use roadwright_geometry::Pose;
-use roadwright_geometry::math::{atan, sin, tan, wrap_angle};
+use roadwright_geometry::math::{atan, sin, sin_cos, tan, wrap_angle};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Springs let a hull lean out: it tips at this share of what a rigid one does, at least.
@@ -19,6 +20,8 @@ const DT: f64 = 0.02;
 const RATE_HZ: f64 = 200.0;
 /// Parts into which a slope, a speed or a height is divided to find the highest one.
 const PARTS: u32 = 12;
+/// Until a hull that leans on springs and tyres has come to rest, s.
+const SETTLING: f64 = 25.0;
 /// A parked vehicle moves no more than this in a minute, m.
 const PARKED: f64 = 1e-3;
 /// Friction of the tilt table on which vehicles tip and do not slide, at least.
@@ -80,7 +83,7 @@ pub(super) fn rest_on_slope(model: &RigidModel) -> Result<Measured, &'static str
             heading: 0.0,
         };
         let mut trial = Trial::new(model, &slope, Pose::new(0.0, 0.0, heading));
-        let mut sound = trial.run(5.0, PARK);
+        let mut sound = trial.run(SETTLING, PARK);
         let before = trial.state.body.position;
         sound &= trial.run(60.0, PARK);
         let drift = (trial.state.body.position - before).length();
@@ -173,7 +176,8 @@ fn tilt_until(model: &RigidModel, most: f64, is_over: impl Fn(&Trial<'_, Slope>)
             angle,
             heading: FRAC_PI_2,
         };
-        // Each angle begins as the one before ended, as on a table that turns slowly.
+        // Each angle begins as the one before ended, and the table takes along what stands on it.
+        tilt(&mut state, step);
         let mut trial = Trial {
             model,
             surface: &table,
@@ -185,6 +189,18 @@ fn tilt_until(model: &RigidModel, most: f64, is_over: impl Fn(&Trial<'_, Slope>)
         state = trial.state;
     }
     most
+}
+
+/// Turns a vehicle about the axis of the table, which lies along x.
+fn tilt(state: &mut CarState, angle: f64) {
+    let (sin, cos) = sin_cos(0.5 * angle);
+    let turn = DQuat::from_xyzw(sin, 0.0, 0.0, cos);
+    let body = &mut state.body;
+    body.position = turn * body.position;
+    body.rotation = (turn * body.rotation).normalize();
+    for sphere in &mut state.spheres {
+        sphere.position = turn * sphere.position;
+    }
 }
 
 fn level() -> Slope {

@@ -108,12 +108,13 @@ impl RigidBodies {
 
     /// Bytes of all states.
     pub(crate) fn bytes(&self) -> usize {
-        let brushes = self
-            .cars
-            .iter()
-            .flatten()
-            .map(|car| size_of_val(&car.brushes[..]) + size_of_val(&car.loads[..]));
-        size_of_val(&self.cars[..]) + size_of_val(&self.moved[..]) + brushes.sum::<usize>()
+        let wheels = self.cars.iter().flatten().map(|car| {
+            size_of_val(&car.brushes[..])
+                + size_of_val(&car.loads[..])
+                + size_of_val(&car.wheels[..])
+                + size_of_val(&car.spheres[..])
+        });
+        size_of_val(&self.cars[..]) + size_of_val(&self.moved[..]) + wheels.sum::<usize>()
     }
 }
 
