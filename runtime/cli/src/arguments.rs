@@ -367,7 +367,7 @@ pub(crate) struct Unpack {
 pub(crate) struct Render {
     /// The scenario
     pub(crate) file: PathBuf,
-    /// The picture to write (PNG)
+    /// The picture to write: a PNG, or with --until a GIF
     #[arg(long)]
     pub(crate) out: PathBuf,
     /// Width and height in pixels
@@ -376,6 +376,17 @@ pub(crate) struct Render {
     /// Run this many simulated seconds first and draw the vehicles
     #[arg(long, value_name = "SECONDS")]
     pub(crate) at: Option<f64>,
+    /// Film the run from --at (0 if it is not given) until here: --out is a GIF
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) until: Option<f64>,
+    /// Simulated seconds from frame to frame of a film; 0.1 is real time in most programs
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0.1,
+        requires = "until"
+    )]
+    pub(crate) every: f64,
     /// Only this part of the world, in metres: LEFT,BOTTOM,RIGHT,TOP
     #[arg(
         long,

@@ -283,6 +283,27 @@ fn unusable_calls_end_with_two_and_say_why() {
         &["render", &file, "--out", "x.png", "--view", "1,2,3"],
         "--view needs four numbers",
     );
+    refused(&["render", &file, "--out", "x.gif"], "--until SECONDS");
+    refused(
+        &["render", &file, "--out", "x.png", "--until", "5"],
+        "--out has to end in .gif",
+    );
+    refused(
+        &[
+            "render", &file, "--out", "x.gif", "--at", "5", "--until", "5",
+        ],
+        "expected more than --at, which is 5",
+    );
+    refused(
+        &["render", &file, "--out", "x.gif", "--until", "1e9"],
+        "too many",
+    );
+    refused(
+        &[
+            "render", &file, "--out", "x.gif", "--until", "1", "--every", "0",
+        ],
+        "expected 0.02 to 60 seconds",
+    );
     refused(
         &[
             "controller",
@@ -445,6 +466,27 @@ fn pictures_are_the_same_every_time_and_show_vehicles() {
     let first = draw("a.png", Some("30"));
     assert_eq!(first, draw("b.png", Some("30")));
     assert_ne!(first, draw("c.png", None));
+}
+
+#[test]
+fn films_are_the_same_every_time_and_as_long_as_asked() {
+    let folder = tempfile::tempdir().unwrap();
+    let film = |name: &str, until: &str, every: &str| {
+        let out = folder.path().join(name).display().to_string();
+        let file = scenario("crossroads");
+        let run = ["--at", "20", "--until", until, "--every", every];
+        let picture = ["render", &file, "--out", &out, "--size", "160x120"];
+        assert_eq!(code(&call(&[&picture[..], &run[..]].concat())), 0);
+        std::fs::read(out).unwrap()
+    };
+    let first = film("a.gif", "21", "0.2");
+    assert!(first.starts_with(b"GIF89a"));
+    assert_eq!(first, film("b.GIF", "21", "0.2"));
+    let longer = film("c.gif", "22", "0.2");
+    assert!(longer.len() > first.len());
+    // Each frame begins with a graphic control block.
+    let frames = |gif: &[u8]| gif.windows(3).filter(|w| *w == [0x21, 0xf9, 4]).count();
+    assert_eq!([frames(&first), frames(&longer)], [6, 11]);
 }
 
 #[test]

@@ -194,6 +194,14 @@ impl Canvas {
         self.fill(&path, self.shown(rgb(hex)));
     }
 
+    /// Red, green, blue and an alpha of 255 of each pixel, row by row from the top.
+    pub(crate) fn opaque(&self) -> Vec<u8> {
+        let pixels = self.pixmap.pixels().iter();
+        pixels
+            .flat_map(|pixel| [pixel.red(), pixel.green(), pixel.blue(), 255])
+            .collect()
+    }
+
     /// The picture as PNG.
     pub(crate) fn png(&self) -> Result<Vec<u8>, RenderError> {
         self.pixmap

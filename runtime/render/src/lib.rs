@@ -1,7 +1,7 @@
 //! Pictures: anti-aliased maps of scenarios and control surfaces, as PNG, without a screen.
 //!
 //! [`map`] draws a scenario, with the vehicles of a snapshot if there is one; [`surface`] draws a
-//! function of two variables. Roads are painted through the [`Painter`] trait in [`Pass`]es, so the
+//! function of two variables. [`Film`] puts pictures of a run one after the other. Roads are painted through the [`Painter`] trait in [`Pass`]es, so the
 //! editor's window paints the same map with triangles. Colours are named in [`palette`].
 //!
 //! Words: a *stretch* is a part of a road with one set of lanes between its junctions, a *layer* a
@@ -26,6 +26,7 @@ mod arrow;
 mod canvas;
 mod crossing;
 pub mod figure;
+mod film;
 mod furniture;
 mod gore;
 pub mod ground;
@@ -44,6 +45,7 @@ mod symbol;
 pub mod terrain;
 mod text;
 
+pub use film::Film;
 pub use map::{Picture, Trail, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest, reach_of_mark};
@@ -64,4 +66,7 @@ pub enum RenderError {
     /// The picture cannot be written as PNG.
     #[error("cannot write PNG: {0}")]
     Png(String),
+    /// The frames cannot be written as GIF.
+    #[error("cannot make a film: {0}")]
+    Film(String),
 }

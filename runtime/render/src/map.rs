@@ -78,6 +78,15 @@ pub fn map(
     snapshot: Option<&Snapshot>,
     picture: &Picture,
 ) -> Result<Vec<u8>, RenderError> {
+    drawn(scenario, snapshot, picture)?.png()
+}
+
+/// The same as pixels.
+pub(crate) fn drawn(
+    scenario: &Scenario,
+    snapshot: Option<&Snapshot>,
+    picture: &Picture,
+) -> Result<Canvas, RenderError> {
     let (low, high) = match picture.view {
         Some(view) => view,
         None => framed(scenario.bounds().ok_or(RenderError::Empty)?),
@@ -126,7 +135,7 @@ pub fn map(
         furniture::scale_bar(&mut canvas);
         furniture::attribution(&mut canvas, &about.attribution);
     }
-    canvas.png()
+    Ok(canvas)
 }
 
 /// The scenario with its loose obstacles where they have been pushed.

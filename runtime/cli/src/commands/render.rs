@@ -3,9 +3,16 @@
 use super::{load_for, session_at};
 use crate::Outcome;
 use crate::arguments::Render;
+use crate::progress;
 use anyhow::{Context, bail};
 use glam::DVec2;
-use roadwright_render::{Picture, map};
+use roadwright_render::{Film, Picture, map};
+use roadwright_scenario::Scenario;
+use roadwright_simulation::Ending;
+
+/// A film has so many frames at most, and so many pixels in all of them.
+const MOST_FRAMES: f64 = 2000.0;
+const MOST_PIXELS: f64 = 2e9;
 
 pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let scenario = load_for(&arguments.file, &arguments.simulate)?;
@@ -15,6 +22,16 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         ..Picture::default()
     };
     picture.view = arguments.view.as_deref().map(view_of).transpose()?;
+    let is_gif = arguments
+        .out
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("gif"));
+    match (is_gif, arguments.until) {
+        (true, None) => bail!("a GIF is a film: say with --until SECONDS where it ends"),
+        (false, Some(_)) => bail!("--until makes a film: --out has to end in .gif"),
+        (true, Some(until)) => return film(arguments, &scenario, picture, until),
+        (false, None) => {}
+    }
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
     let flags = &arguments.simulate;
     let others = flags.seed.is_some()
@@ -34,6 +51,49 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     };
     let png = map(&scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
     roadwright_files::write(&arguments.out, &png)
+        .with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    Ok(Outcome::Fine)
+}
+
+/// Films a run: a frame each few steps, in the time of the run.
+fn film(
+    arguments: &Render,
+    scenario: &Scenario,
+    mut picture: Picture,
+    until: f64,
+) -> anyhow::Result<Outcome> {
+    let (from, every) = (arguments.at.unwrap_or(0.0), arguments.every);
+    if !(0.02..=60.0).contains(&every) {
+        bail!("--every {every}: expected 0.02 to 60 seconds");
+    }
+    if !(until > from) {
+        bail!("--until {until}: expected more than --at, which is {from}");
+    }
+    let frames = ((until - from) / every).floor() + 1.0;
+    let pixels = frames * f64::from(picture.size.0) * f64::from(picture.size.1);
+    if frames > MOST_FRAMES || pixels > MOST_PIXELS {
+        bail!(
+            "{frames} frames of {} are too many: a film has at most {MOST_FRAMES}, and {MOST_PIXELS:e} pixels \
+             in all; film less, a smaller --size, or fewer frames with a larger --every",
+            arguments.size
+        );
+    }
+    let subject = (arguments.file.as_path(), scenario);
+    let mut session = session_at(subject, &arguments.simulate, from)?;
+    let mut film = Film::new(every);
+    for frame in 0..frames as u32 {
+        let time = from + every * f64::from(frame);
+        session.run(Ending::AtTime(time), &mut [], |_| !progress::interrupted());
+        if progress::interrupted() {
+            bail!("interrupted");
+        }
+        picture.signals = session.world().signals().collect();
+        let snapshot = session.world().snapshot();
+        film.add(scenario, Some(&snapshot), &picture)
+            .context("cannot draw the scenario")?;
+    }
+    let gif = film.gif().context("cannot film the run")?;
+    roadwright_files::write(&arguments.out, &gif)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(Outcome::Fine)
 }

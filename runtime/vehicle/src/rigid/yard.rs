@@ -19,9 +19,6 @@ const STILL_FRICTION: f64 = 0.5;
 /// Layers of a vehicle that is on open ground. Vehicles on different layers, on a bridge and on the road
 /// below it, do not meet.
 pub const ALL_LAYERS: u32 = u32::MAX;
-/// The solver goes over the joints of a vehicle with spheres so many times more: a wheel may weigh a
-/// thousandth of its hull.
-const SPHERE_ITERATIONS: usize = 4;
 /// Most steps of the solver that a step is made of.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
@@ -347,7 +344,6 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
         .linvel(vector(velocity))
         .angvel(vector(state.spin))
         .additional_mass_properties(mass)
-        .additional_solver_iterations(SPHERE_ITERATIONS)
         .can_sleep(false)
 }
 
