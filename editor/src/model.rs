@@ -21,7 +21,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, Scenario};
-use roadwright_simulation::HandControls;
+use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -284,6 +284,8 @@ pub enum Action {
     BackToPresent,
     /// The controls of the vehicle that is driven by hand; `None` gives it back to its modules.
     Drive(Option<HandControls>),
+    /// The trailers of an agent under way are let go or joined on.
+    Coupling(u64, CouplingOrder),
     /// The background picture is moved, m.
     MoveBackground(DVec2),
     /// The background picture is stretched.

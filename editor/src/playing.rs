@@ -4,7 +4,7 @@ use crate::app::Editor;
 use crate::live::{Coordinator, Live};
 use crate::model::{Model, Tone};
 use roadwright_scenario::ObjectId;
-use roadwright_simulation::HandControls;
+use roadwright_simulation::{CouplingOrder, HandControls};
 
 /// One look back, s.
 const LOOK_BACK: f64 = 1.0;
@@ -164,6 +164,18 @@ impl Editor {
         let live = self.live();
         live.drive(agent, Some(HandControls::default()));
         live.play(true);
+    }
+
+    /// Lets the last trailer of the watched vehicle go, or joins one on.
+    pub(crate) fn couple_watched(&mut self, order: CouplingOrder) {
+        let Some(agent) = self.model.watched else {
+            self.say(
+                Tone::Refused,
+                "Click the vehicle first whose trailer is meant.",
+            );
+            return;
+        };
+        self.live().coupling(agent, order);
     }
 
     /// Moves the controls of the vehicle that is driven, or gives it back.

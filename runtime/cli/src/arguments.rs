@@ -233,6 +233,14 @@ pub(crate) struct Run {
     /// Tell what an agent does at a time, s, and what it waits for; may be given several times
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) explain: Vec<(u64, f64)>,
+    /// Let the last trailer of an agent go at a time, s, or trailer N and all behind it; may be given
+    /// several times
+    #[arg(long, value_name = "AGENT@TIME[:N]", value_parser = agent_at_from)]
+    pub(crate) uncouple: Vec<(u64, f64, Option<u8>)>,
+    /// Join on the trailers that stand at the free coupling of an agent at a time, s; may be given several
+    /// times
+    #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
+    pub(crate) couple: Vec<(u64, f64)>,
     /// Save the world at the end, to go on from there later
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
@@ -570,6 +578,20 @@ pub(crate) enum ScriptVerb {
         #[arg(long, default_value = "scripts", value_name = "DIR")]
         at: PathBuf,
     },
+}
+
+/// An agent, a time and perhaps a trailer, as in `12@60.5:2`.
+fn agent_at_from(text: &str) -> Result<(u64, f64, Option<u8>), String> {
+    let Some((start, trailer)) = text.split_once(':') else {
+        return agent_at(text).map(|(agent, time)| (agent, time, None));
+    };
+    let (agent, time) = agent_at(start)?;
+    match trailer.parse() {
+        Ok(trailer) if trailer > 0 => Ok((agent, time, Some(trailer))),
+        _ => Err(format!(
+            "\"{trailer}\" is no trailer; they are counted from 1 at the front, as in 12@60.5:2"
+        )),
+    }
 }
 
 /// An agent and a time, as in `12@60.5`.

@@ -2,6 +2,7 @@
 
 use crate::agents::{AccountScene, Agents, Finished};
 use crate::clock::Clock;
+use crate::coupling::{CouplingError, CouplingOrder};
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::{Editing, Entry, WaitingEdit};
@@ -533,6 +534,40 @@ impl World {
             self.find_all();
         }
         was_driven
+    }
+
+    /// Lets the trailers of an agent go from one on, counted from 1 at the front; only the last, if that
+    /// is not said. They stand where they are, with their brakes on, in the way of others, until a
+    /// vehicle of the same type joins them on. Returns how many go.
+    ///
+    /// # Errors
+    /// If it does not drive, tows no such trailer, or moves faster than a walk; nothing changes then.
+    pub fn uncouple(&mut self, id: u64, from: Option<u8>) -> Result<usize, CouplingError> {
+        let agent = self.agents.find(id).ok_or(CouplingError::NotDriving(id))?;
+        self.effecting().0.uncouple(agent, from)
+    }
+
+    /// Joins the trailers on that stand at the free coupling of an agent's vehicle, or of its last
+    /// trailer. Returns how many.
+    ///
+    /// # Errors
+    /// If it does not drive, moves faster than a walk, or nothing that fits stands near enough and
+    /// straight enough; nothing changes then.
+    pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
+        let agent = self.agents.find(id).ok_or(CouplingError::NotDriving(id))?;
+        self.effecting().0.couple(agent)
+    }
+
+    /// Does what is ordered with the trailers of an agent, as [`World::uncouple`] and [`World::couple`].
+    /// Returns how many they are.
+    ///
+    /// # Errors
+    /// As there; nothing changes then.
+    pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
+        match order {
+            CouplingOrder::Uncouple(from) => self.uncouple(id, from),
+            CouplingOrder::Couple => self.couple(id),
+        }
     }
 
     /// Enters all agents where they are now: an agent has gone onto a lane or off it between steps.

@@ -22,6 +22,7 @@ mod mechanics;
 mod one_track;
 mod rigid;
 mod sliding;
+mod standing;
 mod trailers;
 
 pub(crate) use dynamic_one_track::DynamicOneTrack;
@@ -31,6 +32,7 @@ pub(crate) use one_track::OneTrack;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
 pub use rigid::{LooseCounts, LooseRecord};
 pub(crate) use sliding::Sliding;
+pub(crate) use standing::{MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
@@ -227,6 +229,9 @@ pub(crate) struct Dynamics {
     pub(crate) sliding: Vec<<Sliding as Level>::State>,
     /// Of all levels.
     pub(crate) trailers: Trailers,
+    /// Trailers that nobody tows; a part of its own in saves.
+    #[serde(skip)]
+    pub(crate) standing: StandingTrains,
 }
 
 impl Dynamics {
@@ -240,10 +245,11 @@ impl Dynamics {
             rigid,
             sliding,
             trailers,
+            standing,
         } = self;
         let slips = size_of_val(&dynamic_one_track[..]);
         let levels = size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes();
-        levels + size_of_val(&sliding[..]) + trailers.bytes()
+        levels + size_of_val(&sliding[..]) + trailers.bytes() + standing.bytes()
     }
 
     /// A body that stands or rolls straight on.
@@ -272,6 +278,8 @@ impl Dynamics {
             rigid,
             sliding,
             trailers,
+            // Belongs to nobody: what is let go stays when its agent leaves.
+            standing: _,
         } = self;
         forget(sliding, agent);
         rigid.forget(agent);
