@@ -9,6 +9,7 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentAction, ExperimentFile, ExperimentModel};
 use crate::extensions::{Modules, StepRequest};
+use crate::gamepad::PadState;
 use crate::live::LivePicture;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -61,6 +62,8 @@ pub struct Model {
     pub follow: bool,
     /// The agent that the person at the keyboard drives, and where the controls are.
     pub driving: Option<(u64, HandControls)>,
+    /// Gamepads, while somebody drives.
+    pub pad: PadState,
     /// The picture behind the map.
     pub background: Option<Background>,
     /// What is trained.

@@ -2,7 +2,7 @@
 
 use crate::app::Editor;
 use crate::live::{Coordinator, Live};
-use crate::model::{Model, Tone};
+use crate::model::{Action, Model, Tone};
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::{CouplingOrder, HandControls};
 
@@ -183,6 +183,21 @@ impl Editor {
         if let Some((agent, _)) = self.model.driving {
             self.model.driving = controls.map(|controls| (agent, controls));
             self.live().drive(agent, controls);
+        }
+    }
+
+    /// Takes what gamepads have done since the last frame, while somebody drives.
+    pub(crate) fn read_gamepads(&mut self) {
+        let time = self.context.input(|input| input.time);
+        let drives = self.model.driving.is_some();
+        let look = self.gamepads.look(drives, time);
+        self.model.pad = self.gamepads.state();
+        for name in look.gone {
+            let text = format!("The gamepad {name} is gone: the vehicle coasts.");
+            self.say(Tone::Refused, &text);
+        }
+        if look.gives_back {
+            self.actions.push(Action::Drive(None));
         }
     }
 
