@@ -10,7 +10,7 @@ use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
-use crate::options::{RunOptions, SimulationError};
+use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::route::{Foothold, Routes};
 use crate::setup::Sources;
@@ -520,7 +520,7 @@ impl World {
         };
         if self.hands.take(id, controls) {
             self.effecting().0.take_over(agent);
-            self.find_all();
+            self.effecting().0.find_all();
         }
         true
     }
@@ -531,7 +531,7 @@ impl World {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.find(id).filter(|_| was_driven) {
             self.effecting().0.resume(agent);
-            self.find_all();
+            self.effecting().0.find_all();
         }
         was_driven
     }
@@ -558,26 +558,15 @@ impl World {
         self.effecting().0.couple(agent)
     }
 
-    /// Does what is ordered with the trailers of an agent, as [`World::uncouple`] and [`World::couple`].
-    /// Returns how many they are.
+    /// [`World::uncouple`] or [`World::couple`], as ordered.
     ///
     /// # Errors
-    /// As there; nothing changes then.
+    /// As there.
     pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
         match order {
             CouplingOrder::Uncouple(from) => self.uncouple(id, from),
             CouplingOrder::Couple => self.couple(id),
         }
-    }
-
-    /// Enters all agents where they are now: an agent has gone onto a lane or off it between steps.
-    fn find_all(&mut self) {
-        let bodies = Bodies {
-            ground: &self.ground,
-            agents: &self.agents,
-            dynamics: &self.dynamics,
-        };
-        self.traffic.index.rebuild(&bodies, &self.types);
     }
 
     /// Those whose crossing is gone go on.
@@ -593,15 +582,6 @@ impl World {
         let people = &mut self.traffic.people;
         people.walk_strays(&self.clock, &bodies, &self.types);
     }
-}
-
-fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
-    if threads <= 1 {
-        return Ok(None);
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map(Some)
-        .map_err(|_| SimulationError::Threads(threads))
 }
 
 #[cfg(test)]

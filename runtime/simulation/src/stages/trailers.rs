@@ -48,8 +48,9 @@ impl Effecting<'_> {
         }
     }
 
-    /// Who looks around in this step must not find bodies that are gone.
-    fn find_all(&mut self) {
+    /// Enters all agents where they are now: who looks around must not find bodies that are gone, and an
+    /// agent may have gone onto a lane or off it between steps.
+    pub(crate) fn find_all(&mut self) {
         let bodies = Bodies {
             ground: self.ground,
             agents: self.agents,
