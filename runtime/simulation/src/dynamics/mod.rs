@@ -89,6 +89,18 @@ impl Body<'_> {
         Some(self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
+    /// The same with the slope across its heading.
+    #[inline]
+    fn bank_and_grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
+        let (wheelbase, width) = (self.vehicle_type.limits.wheelbase, self.vehicle_type.width);
+        let along = ground.grade(pose, wheelbase);
+        let level = Grade::between(0.0, wheelbase);
+        let grade = along.unwrap_or(level);
+        let grade = grade.banked(ground.bank(pose, (wheelbase, width)), width);
+        let is_level = along.is_none() && grade.bank == 0.0;
+        (!is_level).then(|| self.climbs(grade, self.mean_grip(ground, pose)))
+    }
+
     /// A slope with what engine and grip give. Downhill it is the engine of level ground; uphill the one
     /// of the drive train, where the vehicle's file has one.
     fn climbs(&self, grade: Grade, grip: f64) -> Grade {
