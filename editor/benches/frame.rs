@@ -187,6 +187,7 @@ fn main() {
             ..Folders::default()
         },
         uses_gpu: true,
+        reads_gamepads: false,
     };
     let mut harness = Harness::builder()
         .with_size(Vec2::new(1600.0, 1000.0))

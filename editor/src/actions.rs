@@ -10,6 +10,7 @@ use crate::edit_commands::SIMPLIFY_TOLERANCE;
 use crate::hand::context;
 use crate::model::{Action, Dialog, Next, Purpose};
 use roadwright_scenario::operation;
+use roadwright_simulation::CouplingOrder;
 
 /// Sizes of the interface and of brushes change by these factors.
 const ZOOM_STEP: f32 = 1.1;
@@ -55,6 +56,7 @@ impl Editor {
             Action::LookBack(time) => self.live().look_back(time),
             Action::BackToPresent => self.live().back_to_present(),
             Action::Drive(controls) => self.move_controls(controls),
+            Action::Coupling(agent, order) => self.live().coupling(agent, order),
             Action::Module(action) => self.module(action),
             Action::Experiment(action) => self.experiment(action),
             Action::Workshop(action) => self.workshop(action),
@@ -124,6 +126,8 @@ impl Editor {
             Command::Slower => self.change_speed(-1),
             Command::LookBack => self.look_back(),
             Command::Drive => self.take_the_wheel(),
+            Command::Uncouple => self.couple_watched(CouplingOrder::Uncouple(None)),
+            Command::Couple => self.couple_watched(CouplingOrder::Couple),
             Command::Follow => self.toggle_follow(),
             Command::FrameSelection => self.frame_selection(),
             Command::FrameAll => self.frame_all(),

@@ -8,6 +8,7 @@ use crate::document::Document;
 use crate::document_flow::DocumentFlow;
 use crate::experiment::{ExperimentModel, Laboratory};
 use crate::extensions::{Extensions, Folders, Modules};
+use crate::gamepad::Gamepads;
 use crate::map::MapPainter;
 use crate::model::{Action, Dialog, Model, Tone};
 use crate::panels;
@@ -46,6 +47,8 @@ pub struct Options {
     /// Whether the map is drawn by the GPU, through eframe's wgpu renderer. Else it is made of
     /// egui shapes, which any renderer draws.
     pub uses_gpu: bool,
+    /// Whether gamepads of the system are read while somebody drives by hand.
+    pub reads_gamepads: bool,
 }
 
 impl Options {
@@ -72,6 +75,7 @@ impl Options {
                     .map_or_else(temporary, |f| f.cache_dir().to_owned()),
             },
             uses_gpu: true,
+            reads_gamepads: true,
         }
     }
 }
@@ -92,6 +96,7 @@ pub struct Editor {
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
     pub(crate) extensions: Extensions,
+    pub(crate) gamepads: Gamepads,
     pub(crate) context: egui::Context,
     /// What was copied last, here or in another window.
     pub(crate) clipboard: Option<Arc<Scenario>>,
@@ -133,6 +138,7 @@ impl Editor {
             laboratory: Laboratory::new(wake),
             playing: Playing::default(),
             shop: Shop::default(),
+            gamepads: Gamepads::new(options.reads_gamepads),
             context: context.clone(),
             clipboard: None,
             settings_folder: options.settings,
@@ -286,6 +292,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         watched: None,
         follow: false,
         driving: None,
+        pad: Default::default(),
         background: None,
         experiment: ExperimentModel::default(),
         dialog: Dialog::None,
@@ -340,10 +347,12 @@ impl eframe::App for Editor {
     }
 
     fn ui(&mut self, ui: &mut egui::Ui, _: &mut eframe::Frame) {
+        self.read_gamepads();
         // A frame, in order:
         //
         //   logic   work             workers, jobs, the run, files    -> model
-        //   ui      keyboard::read   model -> tool in hand, actions
+        //   ui      read_gamepads    pads                             -> model, actions
+        //           keyboard::read   model -> tool in hand, actions
         //           panels::ui       model -> picture, view state, actions
         //           after_frame      actions                          -> model
         let Self {

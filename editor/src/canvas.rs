@@ -1,12 +1,13 @@
 //! The map: what the mouse does on it, and everything that is drawn on it.
 
 use crate::camera::Camera;
+use crate::hand::vehicle_at;
 use crate::hand::{Hand, Reach, context};
 use crate::map::{Ink, MapPainter, VehicleDot};
 use crate::marks::Board;
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
-use crate::panels::object_menu;
+use crate::panels::{object_menu, vehicle_menu};
 use crate::settings::Heat;
 use crate::tools::{ToolKind, grid_spacing, outline_of};
 use egui::{Key, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
@@ -87,6 +88,8 @@ pub struct Canvas {
     minimap: Minimap,
     /// Where the menu was opened, m.
     menu_at: Option<DVec2>,
+    /// The vehicle under way that it was opened on.
+    menu_vehicle: Option<u64>,
     /// The rectangle that the map had last.
     pub rect: Rect,
     /// Whether the map has had its first rectangle.
@@ -103,6 +106,7 @@ impl Canvas {
             hand: Hand::new(ToolKind::Select),
             minimap: Minimap::default(),
             menu_at: None,
+            menu_vehicle: None,
             rect: Rect::from_min_size(Pos2::ZERO, Vec2::new(1000.0, 700.0)),
             has_rect: false,
             dots: Vec::new(),
@@ -244,6 +248,7 @@ impl Canvas {
         {
             let at = view.camera.world(response.rect, pointer);
             self.menu_at = Some(at);
+            self.menu_vehicle = vehicle_at(at, model, &view.camera);
             let context = context(model, &view.camera);
             let found = context.pick(at, MENU_REACH * view.camera.scale);
             let is_part = |object: &ObjectId| model.selection.contains(object);
@@ -254,8 +259,13 @@ impl Canvas {
                 actions.push(Action::Select(found.into_iter().take(1).collect()));
             }
         }
-        let at = self.menu_at;
-        response.context_menu(|ui| object_menu::ui(ui, model, at, actions));
+        let (at, vehicle) = (self.menu_at, self.menu_vehicle);
+        response.context_menu(|ui| {
+            if let Some(agent) = vehicle {
+                vehicle_menu::ui(ui, model, agent, actions);
+            }
+            object_menu::ui(ui, model, at, actions);
+        });
     }
 
     /// A typed character for the tool.
@@ -344,7 +354,7 @@ impl Canvas {
                 has_tracks: false,
             };
             // Trailers first, so that a vehicle lies over what it tows.
-            self.dots.extend(live.snapshot.trailers.iter().map(towed));
+            self.dots.extend(live.snapshot.all_trailers().map(towed));
             self.dots.extend(live.snapshot.vehicles.iter().map(dot));
         }
         // Before the first step vehicles stand where the scenario says, and are drawn from it.

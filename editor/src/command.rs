@@ -89,6 +89,8 @@ commands! {
     Slower: "Slower", "Halve the speed of the simulation.", "Minus";
     LookBack: "Look back", "Look at the run as it was a second earlier; playing goes on from there.", "Comma";
     Drive: "Drive it yourself", "Drive the watched vehicle with W, A, S, D or the arrow keys; Escape gives it back.", "Shift+D";
+    Uncouple: "Uncouple trailer", "Let the last trailer of the watched vehicle go; it stands where it is with its brakes on.", "Shift+U";
+    Couple: "Couple trailer", "Join the trailer on that stands behind the watched vehicle, which has backed up to it.", "Shift+J";
     Follow: "Follow vehicle", "Keep the watched vehicle in the middle.", "Shift+F";
     FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
     FrameAll: "Frame all", "Show the whole scenario.", "Home";

@@ -237,7 +237,7 @@ impl Hand {
             return;
         }
         if reach.model.tool == ToolKind::Select
-            && let Some(agent) = vehicle_at(pointer.at, reach)
+            && let Some(agent) = vehicle_at(pointer.at, reach.model, &reach.camera)
         {
             watch(agent, reach);
             // The tool has seen the press and waits for its end; what it would do about that is
@@ -298,9 +298,9 @@ fn held(modifiers: egui::Modifiers) -> Modifiers {
 }
 
 /// The driving vehicle at a world point.
-fn vehicle_at(point: DVec2, reach: &Reach<'_>) -> Option<u64> {
-    let live = reach.model.live.as_ref()?;
-    let limit = VEHICLE_REACH * reach.camera.scale;
+pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option<u64> {
+    let live = model.live.as_ref()?;
+    let limit = VEHICLE_REACH * camera.scale;
     // A disc of four fifths of the length is near enough to a body, and cheap for thousands.
     let miss = |v: &roadwright_simulation::VehicleRecord| {
         (v.body.position - point).length() - 0.4 * v.length

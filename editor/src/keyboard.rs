@@ -152,6 +152,7 @@ impl Keyboard<'_> {
                 steering: held(LEFT) - held(RIGHT),
             }
         });
+        let controls = with_pad(controls, self.model.pad.controls);
         if controls != before {
             self.actions.push(Action::Drive(Some(controls)));
         }
@@ -199,5 +200,28 @@ impl Keyboard<'_> {
         {
             self.ask(command);
         }
+    }
+}
+
+/// Controls of keys, and of a gamepad where no key is held.
+fn with_pad(keys: HandControls, pad: HandControls) -> HandControls {
+    let first = |key: f64, pad: f64| if key == 0.0 { pad } else { key };
+    HandControls {
+        pedals: first(keys.pedals, pad.pedals),
+        steering: first(keys.steering, pad.steering),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_go_before_a_gamepad() {
+        let controls = |pedals, steering| HandControls { pedals, steering };
+        let pad = controls(0.4, -0.3);
+        assert_eq!(with_pad(controls(0.0, 0.0), pad), pad);
+        assert_eq!(with_pad(controls(-1.0, 0.0), pad), controls(-1.0, -0.3));
+        assert_eq!(with_pad(controls(1.0, 1.0), pad), controls(1.0, 1.0));
     }
 }

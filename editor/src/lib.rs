@@ -22,6 +22,7 @@ mod document_flow;
 mod edit_commands;
 pub mod experiment;
 pub mod extensions;
+pub mod gamepad;
 mod hand;
 mod icons;
 mod jobs;

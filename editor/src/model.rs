@@ -9,6 +9,7 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentAction, ExperimentFile, ExperimentModel};
 use crate::extensions::{Modules, StepRequest};
+use crate::gamepad::PadState;
 use crate::live::LivePicture;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -21,7 +22,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, ObjectId, Scenario};
-use roadwright_simulation::HandControls;
+use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -61,6 +62,8 @@ pub struct Model {
     pub follow: bool,
     /// The agent that the person at the keyboard drives, and where the controls are.
     pub driving: Option<(u64, HandControls)>,
+    /// Gamepads, while somebody drives.
+    pub pad: PadState,
     /// The picture behind the map.
     pub background: Option<Background>,
     /// What is trained.
@@ -284,6 +287,8 @@ pub enum Action {
     BackToPresent,
     /// The controls of the vehicle that is driven by hand; `None` gives it back to its modules.
     Drive(Option<HandControls>),
+    /// The trailers of an agent under way are let go or joined on.
+    Coupling(u64, CouplingOrder),
     /// The background picture is moved, m.
     MoveBackground(DVec2),
     /// The background picture is stretched.

@@ -2,9 +2,9 @@
 
 use crate::app::Editor;
 use crate::live::{Coordinator, Live};
-use crate::model::{Model, Tone};
+use crate::model::{Action, Model, Tone};
 use roadwright_scenario::ObjectId;
-use roadwright_simulation::HandControls;
+use roadwright_simulation::{CouplingOrder, HandControls};
 
 /// One look back, s.
 const LOOK_BACK: f64 = 1.0;
@@ -166,11 +166,38 @@ impl Editor {
         live.play(true);
     }
 
+    /// Lets the last trailer of the watched vehicle go, or joins one on.
+    pub(crate) fn couple_watched(&mut self, order: CouplingOrder) {
+        let Some(agent) = self.model.watched else {
+            self.say(
+                Tone::Refused,
+                "Click the vehicle first whose trailer is meant.",
+            );
+            return;
+        };
+        self.live().coupling(agent, order);
+    }
+
     /// Moves the controls of the vehicle that is driven, or gives it back.
     pub(crate) fn move_controls(&mut self, controls: Option<HandControls>) {
         if let Some((agent, _)) = self.model.driving {
             self.model.driving = controls.map(|controls| (agent, controls));
             self.live().drive(agent, controls);
+        }
+    }
+
+    /// Takes what gamepads have done since the last frame, while somebody drives.
+    pub(crate) fn read_gamepads(&mut self) {
+        let time = self.context.input(|input| input.time);
+        let drives = self.model.driving.is_some();
+        let look = self.gamepads.look(drives, time);
+        self.model.pad = self.gamepads.state();
+        for name in look.gone {
+            let text = format!("The gamepad {name} is gone: the vehicle coasts.");
+            self.say(Tone::Refused, &text);
+        }
+        if look.gives_back {
+            self.actions.push(Action::Drive(None));
         }
     }
 

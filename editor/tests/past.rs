@@ -11,7 +11,9 @@ use roadwright_editor::command::Command;
 use roadwright_editor::live::{Live, LivePicture};
 use roadwright_editor::model::Action;
 use roadwright_scenario::{Edit, Flow, Obstacle, ObstacleId, Scenario, Settings, Shape, file};
-use roadwright_simulation::{HandControls, HeatMap, Observer, RunOptions, World, builtin_modules};
+use roadwright_simulation::{
+    CouplingOrder, HandControls, HeatMap, Observer, RunOptions, World, builtin_modules,
+};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -366,4 +368,47 @@ fn a_vehicle_is_driven_with_the_keys_and_given_back() {
     assert_eq!(bench.editor().model().driving, None);
     let live = bench.editor().model().live.clone().unwrap();
     assert_eq!(live.driven, None);
+}
+
+#[test]
+fn couplings_on_the_way_are_done_again() {
+    let scenario = shipped("trailer-yard");
+    let mut live = live(&scenario);
+    (0..5).for_each(|_| live.step());
+    settled(&live);
+    live.coupling(3, CouplingOrder::Uncouple(None));
+    let parted = settled(&live);
+    assert_eq!(parted.error, None);
+    assert_eq!(
+        (
+            parted.snapshot.trailers.len(),
+            parted.snapshot.standing.len()
+        ),
+        (2, 1)
+    );
+    // What cannot be done is said, and is no part of the run.
+    live.coupling(3, CouplingOrder::Uncouple(None));
+    let refused = settled(&live).error.clone();
+    assert!(refused.is_some_and(|(_, text)| text.contains("Agent 3: the vehicle tows nothing")));
+    let end = play_to(&mut live, 12.0);
+    let again = |step: u64| {
+        let mut world = world(&scenario);
+        steps(&mut world, 5);
+        world.uncouple(3, None).unwrap();
+        steps(&mut world, step);
+        world.state_hash()
+    };
+    assert_eq!(end.hash, again(end.snapshot.step));
+    live.look_back(7.0);
+    let seen = settled(&live);
+    assert_eq!(seen.snapshot.standing, parted.snapshot.standing);
+    assert_eq!(seen.hash, again(seen.snapshot.step));
+    // Who couples in the past goes on from there; before the order nothing stood.
+    live.look_back(0.04);
+    assert!(settled(&live).snapshot.standing.is_empty());
+    live.coupling(2, CouplingOrder::Uncouple(Some(1)));
+    let other = settled(&live);
+    assert_eq!(other.timeline.at, None);
+    let standing = &other.snapshot.standing;
+    assert_eq!((standing.len(), standing[0].trailer.agent), (1, 2));
 }

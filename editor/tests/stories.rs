@@ -1237,6 +1237,51 @@ fn a_right_click_opens_what_can_be_done_with_a_thing() {
 }
 
 /// A right click without a drag.
+#[test]
+fn keys_and_the_menu_of_a_vehicle_under_way_let_its_trailer_go() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../scenarios/trailer-yard.scenario.json");
+    let mut bench = Bench::open(&path);
+    bench.close_dialog();
+    bench.step_run(5);
+    bench.settle();
+    let counts = |bench: &Bench| {
+        let live = bench.editor().model().live.clone();
+        live.map_or((0, 0), |live| {
+            (live.snapshot.trailers.len(), live.snapshot.standing.len())
+        })
+    };
+    assert_eq!(counts(&bench), (3, 0));
+    // Nobody is watched.
+    bench.key_with(Modifiers::SHIFT, egui::Key::U);
+    bench.settle();
+    assert_eq!(counts(&bench), (3, 0));
+    bench.ask(Action::Watch(Some(3)));
+    bench.key_with(Modifiers::SHIFT, egui::Key::U);
+    bench.settle();
+    assert_eq!(counts(&bench), (2, 1));
+    bench.key_with(Modifiers::SHIFT, egui::Key::J);
+    bench.settle();
+    assert_eq!(counts(&bench), (3, 0));
+    let live = bench.editor().model().live.clone().unwrap();
+    let bus = live
+        .snapshot
+        .vehicles
+        .iter()
+        .find(|one| one.agent == 2)
+        .unwrap();
+    let at = bus.body.position;
+    bench.look_at(at.x, at.y, 40.0);
+    right_click(&mut bench, at.x, at.y);
+    bench.press("Uncouple the last trailer");
+    bench.settle();
+    assert_eq!(counts(&bench), (2, 1));
+    right_click(&mut bench, at.x, at.y);
+    bench.press("Couple the trailer behind it");
+    bench.settle();
+    assert_eq!(counts(&bench), (3, 0));
+}
+
 fn right_click(bench: &mut Bench, x: f64, y: f64) {
     let at = bench.at(x, y);
     bench.harness.hover_at(at);

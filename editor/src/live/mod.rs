@@ -17,8 +17,8 @@ use crate::run_results::RunResults;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
-    AgentCounts, Collision, HandControls, Inspection, JunctionInspection, LogLine, Mark,
-    RoadInspection, SignalHead, Snapshot, VehicleRecord,
+    AgentCounts, Collision, CouplingOrder, HandControls, Inspection, JunctionInspection, LogLine,
+    Mark, RoadInspection, SignalHead, Snapshot, VehicleRecord,
 };
 use runner::Runner;
 use std::sync::mpsc::{Sender, channel};
@@ -66,6 +66,8 @@ enum Order {
     Present,
     /// The hands of a person on an agent; `None` gives it back.
     Drive(u64, Option<HandControls>),
+    /// The trailers of an agent are let go or joined on.
+    Coupling(u64, CouplingOrder),
     End,
 }
 
@@ -216,6 +218,12 @@ impl Live {
     /// Moves the controls of an agent by hand; `None` gives it back to its modules.
     pub fn drive(&mut self, agent: u64, controls: Option<HandControls>) {
         self.give(Order::Drive(agent, controls));
+    }
+
+    /// Lets trailers of an agent go, or joins them on, between two steps. While the past is looked at, the
+    /// run goes on from there.
+    pub fn coupling(&mut self, agent: u64, order: CouplingOrder) {
+        self.give(Order::Coupling(agent, order));
     }
 
     /// Looks into an agent.

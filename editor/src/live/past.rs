@@ -16,7 +16,8 @@ use super::run::Run;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
-    Ground, HandControls, HeatCell, HeatMap, HeatPlace, SaveError, SavedWorld, StatisticsMark,
+    CouplingOrder, Ground, HandControls, HeatCell, HeatMap, HeatPlace, SaveError, SavedWorld,
+    StatisticsMark,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(super) enum Event {
     Update(Arc<Scenario>),
     /// A person moves the controls of an agent, or gives it back.
     Drive(u64, Option<HandControls>),
+    /// The trailers of an agent are let go or joined on.
+    Coupling(u64, CouplingOrder),
 }
 
 /// A run at one moment.

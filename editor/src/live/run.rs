@@ -205,6 +205,10 @@ impl Run {
                     Err(format!("Agent {agent} does not drive now."))
                 }
             }
+            Event::Coupling(agent, order) => match world.carry_out(*agent, *order) {
+                Ok(_) => Ok(()),
+                Err(why) => Err(format!("Agent {agent}: {why}.")),
+            },
             Event::Drive(agent, None) => {
                 world.give_back(*agent);
                 Ok(())

@@ -11,7 +11,7 @@ use super::run::{Run, Watch};
 use super::{Coordinator, LivePicture, Order};
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{HandControls, TimeRow, World};
+use roadwright_simulation::{CouplingOrder, HandControls, TimeRow, World};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -175,6 +175,7 @@ impl Runner {
             }
             Order::Present => self.shown_past = None,
             Order::Drive(agent, controls) => self.drive(agent, controls),
+            Order::Coupling(agent, order) => self.couple(agent, order),
             Order::End => {}
         }
     }
@@ -241,6 +242,14 @@ impl Runner {
         }
         let can = self.take(Event::Drive(agent, controls));
         self.driven = controls.filter(|_| can).map(|controls| (agent, controls));
+    }
+
+    fn couple(&mut self, agent: u64, order: CouplingOrder) {
+        // As with hands: the past is only looked at.
+        self.go_on_from_past();
+        if self.shown_past.is_none() {
+            self.take(Event::Coupling(agent, order));
+        }
     }
 
     /// Shows a step of the past; the present waits.

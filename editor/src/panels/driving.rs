@@ -39,9 +39,21 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.vertical(|ui| {
             ui.label(format!("You drive agent {agent}."));
             ui.label("W A S D or arrow keys; Esc gives it back.");
+            gamepad(ui, model);
             ui.horizontal_wrapped(|ui| buttons(ui, model, actions));
         });
     });
+}
+
+/// Which gamepad drives as well, or why none can.
+fn gamepad(ui: &mut Ui, model: &Model) {
+    if let Some(name) = &model.pad.name {
+        ui.label(format!(
+            "{name}: left stick and triggers; B or circle gives it back."
+        ));
+    } else if let Some(problem) = &model.pad.problem {
+        ui.weak(problem);
+    }
 }
 
 fn buttons(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {

@@ -36,7 +36,7 @@ const EDIT: Groups = &[
 const SIMULATION: Groups = &[
     &[C::PlayPause, C::StepOnce, C::LookBack, C::Reset],
     &[C::Faster, C::Slower],
-    &[C::Drive],
+    &[C::Drive, C::Uncouple, C::Couple],
     &[C::Results, C::Experiment, C::Workshop],
 ];
 const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];

@@ -29,6 +29,7 @@ mod stepping;
 mod tool_options;
 mod tools;
 mod vehicle;
+pub(crate) mod vehicle_menu;
 mod welcome;
 mod widgets;
 mod workshop;

@@ -61,6 +61,7 @@ impl Bench {
                 cache: folder.path().join("cache"),
             },
             uses_gpu: false,
+            reads_gamepads: false,
         };
         let harness = Harness::builder()
             .with_size(Vec2::new(1280.0, 800.0))

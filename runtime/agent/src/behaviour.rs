@@ -30,6 +30,8 @@ pub struct AgentFacts {
     pub length: f64,
     /// Index of its vehicle type in [`Scene::vehicles`].
     pub vehicle: u16,
+    /// How many trailers it tows.
+    pub trailers: u8,
     /// Index of its stack in [`Scene::stacks`].
     pub stack: u16,
     /// The road that it is on; `None` in junctions and on open ground.
@@ -317,6 +319,10 @@ pub enum Effect {
         /// Whether it comes back.
         comes_back: bool,
     },
+    /// Let its trailers go from this one on, counted from 1 at the front; only the last, if none is named.
+    Uncouple(Option<u8>),
+    /// Join on the trailers that stand at its free coupling.
+    Couple,
     /// Add another vehicle at the lane nearest to a place, which drives to another place.
     Spawn {
         /// Its vehicle type.

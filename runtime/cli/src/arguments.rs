@@ -1,5 +1,6 @@
 //! The command line.
 
+use crate::agent_times::{agent_at, agent_at_from};
 use crate::commands::{BenchVerb, Compare, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
@@ -233,6 +234,14 @@ pub(crate) struct Run {
     /// Tell what an agent does at a time, s, and what it waits for; may be given several times
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) explain: Vec<(u64, f64)>,
+    /// Let the last trailer of an agent go at a time, s, or trailer N and all behind it; may be given
+    /// several times
+    #[arg(long, value_name = "AGENT@TIME[:N]", value_parser = agent_at_from)]
+    pub(crate) uncouple: Vec<(u64, f64, Option<u8>)>,
+    /// Join on the trailers that stand at the free coupling of an agent at a time, s; may be given several
+    /// times
+    #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
+    pub(crate) couple: Vec<(u64, f64)>,
     /// Save the world at the end, to go on from there later
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
@@ -581,17 +590,4 @@ pub(crate) enum ScriptVerb {
         #[arg(long, default_value = "scripts", value_name = "DIR")]
         at: PathBuf,
     },
-}
-
-/// An agent and a time, as in `12@60.5`.
-fn agent_at(text: &str) -> Result<(u64, f64), String> {
-    let wrong = || format!("\"{text}\" is no agent and time; write them as in 12@60.5");
-    let (agent, time) = text.split_once('@').ok_or_else(wrong)?;
-    let agent = agent.parse().map_err(|_| wrong())?;
-    let time: f64 = time.parse().map_err(|_| wrong())?;
-    if (0.0..=1e7).contains(&time) {
-        Ok((agent, time))
-    } else {
-        Err(format!("{time} s: a time is 0 to 10,000,000 s"))
-    }
 }

@@ -1,5 +1,6 @@
 //! The program `roadwright`.
 
+mod agent_times;
 mod arguments;
 mod commands;
 mod extensions;

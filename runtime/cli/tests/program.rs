@@ -216,6 +216,52 @@ fn run_tells_what_junctions_and_signals_do_and_whom_agents_wait_for() {
 }
 
 #[test]
+fn run_lets_trailers_go_and_joins_them_on() {
+    let file = scenario("trailer-yard");
+    let common = ["run", &file, "--seconds", "4"];
+    let done = call(&[&common[..], &["--uncouple", "1@0.1", "--couple", "1@0.2"]].concat());
+    assert_eq!(code(&done), 0, "{}", stderr(&done));
+    let told = stderr(&done);
+    for line in [
+        "agent 1 at 0.10 s: uncoupled 1 trailer",
+        "agent 1 at 0.20 s: coupled 1 trailer",
+    ] {
+        assert!(told.lines().any(|told| told == line), "{told}");
+    }
+    let wishes = [
+        "--quiet",
+        "--uncouple",
+        "2@0.1:3",
+        "--couple",
+        "9@1",
+        "--couple",
+        "1@60",
+    ];
+    let refused = call(&[&common[..], &wishes].concat());
+    assert_eq!(code(&refused), 1);
+    let told = stderr(&refused);
+    let lines: Vec<&str> = told.lines().collect();
+    let expected = [
+        "agent 2 at 0.10 s: cannot uncouple: the vehicle tows 1: there is no trailer 3 to let go, counted from 1 at the front",
+        "agent 9 at 1.00 s: cannot couple: agent 9 does not drive now",
+        "agent 1 at 60.00 s: cannot couple: the run ended before",
+    ];
+    assert_eq!(lines, expected);
+    // What stands changes the run, and nothing else does.
+    let hash =
+        |flags: &[&str]| json(&[&common[..], &["--json"], flags].concat())["state_hash"].clone();
+    assert_ne!(hash(&["--uncouple", "3@0.1"]), hash(&[]));
+    assert_eq!(
+        hash(&["--uncouple", "3@0.1"]),
+        hash(&["--uncouple", "3@0.1:1"])
+    );
+    for wrong in ["7", "7@", "x@1", "7@1:0", "7@1:x", "7@1:300", "7@-1"] {
+        let wrong = format!("--uncouple={wrong}");
+        assert_eq!(code(&call(&["run", &file, &wrong])), 2, "{wrong}");
+    }
+}
+
+#[test]
 fn run_takes_a_level_of_dynamics() {
     let file = scenario("crossroads");
     let run = |flags: &[&str]| {

@@ -412,3 +412,65 @@ fn a_saved_world_goes_on_as_if_nothing_had_been_saved() {
         assert!(road.world.counts().spawned > 6, "vehicles were added");
     }
 }
+
+#[test]
+fn trailers_are_let_go_and_joined_on_again() {
+    let script = "fn behave(agent) {
+        if agent.once(\"first\", agent.time > 0.05) {
+            agent.log(`tows ${agent.trailers}`);
+            agent.uncouple(7);
+            agent.uncouple();
+        }
+        if agent.once(\"second\", agent.time > 0.25) {
+            agent.log(`tows ${agent.trailers}`);
+            agent.couple();
+            agent.brake(9.0);
+        }
+        if agent.once(\"third\", agent.time > 2.0) {
+            agent.log(`tows ${agent.trailers} of ${agent.vehicle}`);
+            agent.uncouple(1);
+            agent.resume();
+        }
+        if agent.once(\"fourth\", agent.time > 9.0) { agent.couple(); }
+        if agent.once(\"fifth\", agent.time > 10.0) { agent.uncouple(0); }
+    }";
+    let road = Road::new(script, 1);
+    let mut scenario = road.scenario.clone();
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../scenarios/vehicles/escort-caravan.vehicle.json");
+    let vehicle = roadwright_scenario::vehicle_file::VehicleFile::load(&path).unwrap();
+    let kind = roadwright_scenario::VehicleType {
+        file: Some(std::sync::Arc::new(
+            roadwright_scenario::vehicle_file::FileReference {
+                path: "escort-caravan".into(),
+                hash: String::new(),
+                was: None,
+                vehicle: vehicle.clone(),
+            },
+        )),
+        ..vehicle.vehicle_type()
+    };
+    let kind = Edit::VehicleType("car".into(), Some(Box::new(kind)));
+    scenario.apply(kind).unwrap();
+    let mut registry = road.bench.host().registry();
+    road::modules::add_to(&mut registry);
+    let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
+    run(&mut world, 12.0);
+    let log: Vec<String> = world.log().map(|line| line.text.clone()).collect();
+    let expected = [
+        "tows 1",
+        "uncouple: the vehicle tows 1: there is no trailer 7",
+        "uncoupled 1, which stands with its brakes on",
+        "tows 0",
+        "coupled 1",
+        "tows 1 of car",
+        "uncoupled 1, which stands with its brakes on",
+        "couple: the vehicle moves at ",
+        "uncouple: 0 is no trailer",
+    ];
+    assert_eq!(log.len(), expected.len(), "{log:#?}");
+    for (line, expected) in log.iter().zip(expected) {
+        assert!(line.contains(expected), "{line}: {expected}");
+    }
+    assert_eq!(world.snapshot().standing.len(), 1);
+}

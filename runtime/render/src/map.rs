@@ -117,7 +117,7 @@ pub(crate) fn drawn(
         draw_vehicle(&mut canvas, vehicle);
     }
     // Above their vehicles: a semi-trailer lies on its tractor.
-    for trailer in snapshot.into_iter().flat_map(|s| &s.trailers) {
+    for trailer in snapshot.into_iter().flat_map(Snapshot::all_trailers) {
         draw_trailer(&mut canvas, trailer);
     }
     for person in snapshot.into_iter().flat_map(|s| &s.people) {

@@ -49,6 +49,7 @@
 
 mod agents;
 mod clock;
+mod coupling;
 mod demand;
 mod dynamics;
 mod edit;
@@ -80,6 +81,7 @@ mod vehicle_type;
 mod world;
 
 pub use agents::{Drive, Status};
+pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::agent_name;
 pub use dynamics::{LooseCounts, LooseRecord};
 pub use ground::{Ground, SignalHead};
@@ -95,9 +97,9 @@ pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, Simulat
 pub use roadwright_vehicle::DriveReading;
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
-pub use session::{Ending, Observer, Session};
+pub use session::{CarriedOut, Ending, Observer, Session};
 pub use snapshot::{
-    Attitude, MechanicsRecord, Snapshot, TrailerRecord, VehicleRecord, WheelRecord,
+    Attitude, MechanicsRecord, Snapshot, StandingTrailer, TrailerRecord, VehicleRecord, WheelRecord,
 };
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{

@@ -191,3 +191,13 @@ pub enum SimulationError {
     #[error("there is no stack \"{0}\"")]
     NoSuchStack(String),
 }
+
+/// Threads beside the calling one, if there are to be any.
+pub(crate) fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
+    if threads <= 1 {
+        return Ok(None);
+    }
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map(Some)
+        .map_err(|_| SimulationError::Threads(threads))
+}

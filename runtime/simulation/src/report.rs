@@ -68,6 +68,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if let Some(loose) = world.dynamics.rigid.hashed_loose() {
         hasher.add(loose);
     }
+    // And of trailers.
+    if !world.dynamics.standing.is_untouched() {
+        hasher.add(&world.dynamics.standing);
+    }
     // And of edits that wait.
     if let Some(edit) = &world.waiting {
         hasher.add(&(edit.since, world.traffic.claims.closed()));
@@ -119,6 +123,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
                 bodies.trailers(agent, pose, &world.types)
             })
             .collect(),
+        standing: world.dynamics.standing.records(&world.types),
         vehicles: driving.into_iter().map(record).collect(),
         people: world.traffic.people.records(&world.ground),
         loose: world

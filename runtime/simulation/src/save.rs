@@ -12,7 +12,7 @@
 use crate::agents::{Accounts, Agents, Finished, Identity};
 use crate::clock::Clock;
 use crate::demand::{Departures, FlowProgress};
-use crate::dynamics::{Bodies, Dynamics};
+use crate::dynamics::{Bodies, Dynamics, StandingTrains};
 use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
@@ -242,6 +242,7 @@ impl World {
         saved.put("accounts", &self.agents.accounts);
         saved.put("routes", &self.routes);
         saved.put("dynamics", &self.dynamics);
+        saved.put("standing", &self.dynamics.standing);
         saved.put("departures", &self.demand.departures);
         saved.put("population", &self.demand.population);
         let flows = self.demand.flows.iter().map(|flow| flow.progress().clone());
@@ -340,6 +341,10 @@ impl World {
         routes.index_hashes();
         (self.agents, self.routes) = (agents, routes);
         self.dynamics = saved.get::<Dynamics>("dynamics")?;
+        // Worlds that were saved before trailers could be let go have none that stand.
+        if saved.parts.contains_key("standing") {
+            self.dynamics.standing = saved.get::<StandingTrains>("standing")?;
+        }
         self.finished = saved.get::<Finished>("finished")?;
         Ok(())
     }
@@ -412,7 +417,8 @@ impl World {
                 && (stack as usize) < self.modules.stacks.len()
         };
         let knows = |agent: usize, who: &Identity| {
-            has_kind(who.vehicle_type, who.stack)
+            (who.vehicle_type as usize) < self.types.count()
+                && has_kind(self.types.whole(who.vehicle_type), who.stack)
                 && self.modules.pools.have(who.modules)
                 && self.dynamics.holds(who.level, agent)
                 && self
@@ -436,6 +442,7 @@ impl World {
                 "a loose obstacle",
                 self.dynamics.rigid.loose_fit(&self.ground),
             ),
+            ("a trailer", self.dynamics.standing.fit(&self.types)),
             ("a signal", self.traffic.signals.fit(&self.ground)),
             ("a person", self.traffic.people.fits(&self.ground)),
             ("a route", self.routes.are_sound(lanelets)),

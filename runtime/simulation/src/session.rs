@@ -1,5 +1,6 @@
 //! The one loop that steps a world, and observers who look after each step.
 
+use crate::coupling::{CouplingError, CouplingOrder};
 use crate::world::World;
 
 /// Looks at a world and never changes it: recorders, statistics, printers.
@@ -42,12 +43,32 @@ pub enum Ending {
 /// ```
 pub struct Session {
     world: World,
+    /// What is to be done before which time, s, the latest first.
+    orders: Vec<(f64, u64, CouplingOrder)>,
+    carried_out: Vec<CarriedOut>,
+}
+
+/// What came of an order to a session.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CarriedOut {
+    /// When it was carried out, or should have been, s.
+    pub time: f64,
+    /// The agent that was ordered.
+    pub agent: u64,
+    /// The order.
+    pub order: CouplingOrder,
+    /// How many trailers; `None` if the run ended before.
+    pub result: Option<Result<usize, CouplingError>>,
 }
 
 impl Session {
     /// A session that begins with a world as it is.
     pub fn new(world: World) -> Self {
-        Self { world }
+        Self {
+            world,
+            orders: Vec::new(),
+            carried_out: Vec::new(),
+        }
     }
 
     /// The world.
@@ -60,8 +81,47 @@ impl Session {
         &mut self.world
     }
 
+    /// Orders an agent to do something with its trailers before the first step that begins at a time, s,
+    /// or later.
+    pub fn order(&mut self, time: f64, agent: u64, order: CouplingOrder) {
+        self.orders.push((time, agent, order));
+        // Stable and backwards: of two at the same time the one that was given first is the last.
+        let at = self.orders.len() - 1;
+        let place = self.orders[..at].partition_point(|(other, ..)| *other > time);
+        self.orders[place..].rotate_right(1);
+    }
+
+    /// What came of all orders so far, in the order in which they came; then those that the run has not
+    /// come to.
+    pub fn carried_out(&self) -> Vec<CarriedOut> {
+        let waiting = self.orders.iter().rev();
+        let waiting = waiting.map(|&(time, agent, order)| CarriedOut {
+            time,
+            agent,
+            order,
+            result: None,
+        });
+        self.carried_out.iter().cloned().chain(waiting).collect()
+    }
+
+    fn carry_out_orders(&mut self) {
+        // Time is a sum of steps: without the margin an order could be carried out a step late.
+        while let Some((_, agent, order)) =
+            (self.orders).pop_if(|(time, ..)| *time <= self.world.time() + 1e-9)
+        {
+            let result = self.world.carry_out(agent, order);
+            self.carried_out.push(CarriedOut {
+                time: self.world.time(),
+                agent,
+                order,
+                result: Some(result),
+            });
+        }
+    }
+
     /// Takes one step and lets the observers look.
     pub fn step(&mut self, observers: &mut [&mut dyn Observer]) {
+        self.carry_out_orders();
         self.world.step();
         for observer in observers {
             observer.after_step(&self.world);

@@ -147,6 +147,15 @@ pub struct TrailerRecord {
     pub angle: f64,
 }
 
+/// A trailer that was let go and stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StandingTrailer {
+    /// Those that were let go together have the same number, from 1 on.
+    pub train: u32,
+    /// As it was towed by the agent that let it go; its angle is 0 if nothing is before it.
+    pub trailer: TrailerRecord,
+}
+
 /// The world at one moment.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Snapshot {
@@ -160,6 +169,8 @@ pub struct Snapshot {
     pub mechanics: Vec<MechanicsRecord>,
     /// Trailers, in the order of the ids of their agents and from front to back.
     pub trailers: Vec<TrailerRecord>,
+    /// Trailers that were let go, in the order in which they were, and from front to back.
+    pub standing: Vec<StandingTrailer>,
     /// People on foot, in the order of their numbers.
     pub people: Vec<PersonRecord>,
     /// Loose obstacles that have been pushed, in the order of their ids.
@@ -167,6 +178,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// Trailers that are towed, then those that stand.
+    pub fn all_trailers(&self) -> impl Iterator<Item = &TrailerRecord> {
+        let standing = self.standing.iter().map(|standing| &standing.trailer);
+        self.trailers.iter().chain(standing)
+    }
+
     /// Engine and wheels of an agent; `None` on levels that have neither.
     pub fn mechanics_of(&self, agent: u64) -> Option<&MechanicsRecord> {
         let place = self.mechanics.binary_search_by_key(&agent, |one| one.agent);
@@ -174,7 +191,8 @@ impl Snapshot {
     }
 
     /// A hash over what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
-    /// the order of ids, then trailers, then number and place of each person. Two runs that look the same have the same hash, however they are stored.
+    /// the order of ids, then trailers, then number and place of each
+    /// person. Two runs that look the same have the same hash, however they are stored.
     pub fn hash(&self) -> u64 {
         // Only what can be seen: a change of structure may change the hash of the state, never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();
@@ -188,7 +206,7 @@ impl Snapshot {
                 hasher.write_u64(value.to_bits());
             }
         }
-        for trailer in &self.trailers {
+        for trailer in self.all_trailers() {
             let Pose { position, heading } = trailer.body;
             for value in [position.x, position.y, heading] {
                 hasher.write_u64(value.to_bits());

@@ -106,10 +106,26 @@ impl VehicleType {
     }
 }
 
+/// What is left of a vehicle type when it has let trailers go.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Part {
+    /// The number of the type with all its trailers.
+    whole: u16,
+    /// How many it tows, from the front.
+    towed: u8,
+}
+
 /// The vehicle types of a scenario.
+///
+/// A type with trailers has further numbers, behind those of all types of the scenario: itself without
+/// its last trailer, without its last two, and so on. So whatever depends on what a vehicle tows, its
+/// length, its mass, its tail, follows from its number at every level.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
+    /// Of the scenario's types, by their numbers; those with fewer trailers have none.
     pub(crate) names: Arc<Vec<String>>,
+    /// Of which type each number is, and how many trailers it tows.
+    parts: Vec<Part>,
     types: Vec<VehicleType>,
     /// Of those whose files have one.
     drive_trains: Vec<Option<DriveTrain>>,
@@ -130,17 +146,19 @@ pub(crate) struct VehicleTypes {
 impl VehicleTypes {
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
         // All lists are in the order of names: the number of a type is its place in each of them.
-        let described = scenario.vehicle_types();
-        let types: Vec<VehicleType> = described.values().map(VehicleType::from).collect();
+        let names = scenario.vehicle_types().keys().cloned().collect();
+        let (described, parts) = with_parts(scenario);
+        let types: Vec<VehicleType> = described.iter().map(VehicleType::from).collect();
         let overhangs = types.iter().map(|kind| kind.rear_overhang);
         Self {
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
-            trains: described.values().map(train).collect(),
-            drive_trains: described.values().map(drive_train).collect(),
-            missing: described.values().map(missing).collect(),
-            rigid: described.values().map(RigidModel::from).collect(),
-            names: Arc::new(described.keys().cloned().collect()),
+            trains: described.iter().map(train).collect(),
+            drive_trains: described.iter().map(drive_train).collect(),
+            missing: described.iter().map(missing).collect(),
+            rigid: described.iter().map(RigidModel::from).collect(),
+            names: Arc::new(names),
+            parts,
             types,
             physics_rate_hz: scenario.settings().physics_rate_hz,
         }
@@ -169,11 +187,68 @@ impl VehicleTypes {
         &self.trains[number as usize]
     }
 
+    /// How many numbers there are: those of the scenario's types, and with fewer trailers.
+    pub(crate) fn count(&self) -> usize {
+        self.types.len()
+    }
+
+    /// The number of a type with all its trailers.
+    pub(crate) fn whole(&self, number: u16) -> u16 {
+        self.parts[number as usize].whole
+    }
+
+    /// The number of a type that tows so many of its trailers, from the front; all, if it has fewer.
+    pub(crate) fn towing(&self, number: u16, towed: usize) -> u16 {
+        let whole = self.whole(number);
+        let wanted = |part: &Part| part.whole == whole && usize::from(part.towed) == towed;
+        let at = self.parts.iter().position(wanted);
+        at.map_or(whole, |at| at as u16)
+    }
+
     /// A type by its number.
     #[inline]
     pub(crate) fn get(&self, number: u16) -> &VehicleType {
         &self.types[number as usize]
     }
+}
+
+/// The types of a scenario, and behind them those with fewer trailers.
+fn with_parts(
+    scenario: &roadwright_scenario::Scenario,
+) -> (Vec<roadwright_scenario::VehicleType>, Vec<Part>) {
+    let trailers = |kind: &roadwright_scenario::VehicleType| {
+        let file = kind.file.as_ref();
+        file.map_or(0, |file| file.vehicle.trailers.len())
+    };
+    let part = |(whole, towed): (usize, usize)| Part {
+        whole: whole as u16,
+        // A file has eight at most.
+        towed: towed as u8,
+    };
+    let mut all: Vec<_> = scenario.vehicle_types().values().cloned().collect();
+    let mut parts: Vec<Part> = (all.iter().map(trailers).enumerate()).map(part).collect();
+    for whole in 0..all.len() {
+        for towed in 0..trailers(&all[whole]) {
+            let shorter = with_trailers(&all[whole], towed);
+            all.push(shorter);
+            parts.push(part((whole, towed)));
+        }
+    }
+    (all, parts)
+}
+
+/// A type with so many of its trailers.
+fn with_trailers(
+    described: &roadwright_scenario::VehicleType,
+    towed: usize,
+) -> roadwright_scenario::VehicleType {
+    let mut shorter = described.clone();
+    shorter.file = shorter.file.map(|file| {
+        let mut file = (*file).clone();
+        file.vehicle.trailers.truncate(towed);
+        Arc::new(file)
+    });
+    shorter
 }
 
 fn train(described: &roadwright_scenario::VehicleType) -> Train {

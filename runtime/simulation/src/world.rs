@@ -2,6 +2,7 @@
 
 use crate::agents::{AccountScene, Agents, Finished};
 use crate::clock::Clock;
+use crate::coupling::{CouplingError, CouplingOrder};
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::{Editing, Entry, WaitingEdit};
@@ -9,7 +10,7 @@ use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
-use crate::options::{RunOptions, SimulationError};
+use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::route::{Foothold, Routes};
 use crate::setup::Sources;
@@ -519,7 +520,7 @@ impl World {
         };
         if self.hands.take(id, controls) {
             self.effecting().0.take_over(agent);
-            self.find_all();
+            self.effecting().0.find_all();
         }
         true
     }
@@ -530,19 +531,42 @@ impl World {
         let was_driven = self.hands.release(id);
         if let Some(agent) = self.agents.find(id).filter(|_| was_driven) {
             self.effecting().0.resume(agent);
-            self.find_all();
+            self.effecting().0.find_all();
         }
         was_driven
     }
 
-    /// Enters all agents where they are now: an agent has gone onto a lane or off it between steps.
-    fn find_all(&mut self) {
-        let bodies = Bodies {
-            ground: &self.ground,
-            agents: &self.agents,
-            dynamics: &self.dynamics,
-        };
-        self.traffic.index.rebuild(&bodies, &self.types);
+    /// Lets the trailers of an agent go from one on, counted from 1 at the front; only the last, if that
+    /// is not said. They stand where they are, with their brakes on, in the way of others, until a
+    /// vehicle of the same type joins them on. Returns how many go.
+    ///
+    /// # Errors
+    /// If it does not drive, tows no such trailer, or moves faster than a walk; nothing changes then.
+    pub fn uncouple(&mut self, id: u64, from: Option<u8>) -> Result<usize, CouplingError> {
+        let agent = self.agents.find(id).ok_or(CouplingError::NotDriving(id))?;
+        self.effecting().0.uncouple(agent, from)
+    }
+
+    /// Joins the trailers on that stand at the free coupling of an agent's vehicle, or of its last
+    /// trailer. Returns how many.
+    ///
+    /// # Errors
+    /// If it does not drive, moves faster than a walk, or nothing that fits stands near enough and
+    /// straight enough; nothing changes then.
+    pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
+        let agent = self.agents.find(id).ok_or(CouplingError::NotDriving(id))?;
+        self.effecting().0.couple(agent)
+    }
+
+    /// [`World::uncouple`] or [`World::couple`], as ordered.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn carry_out(&mut self, id: u64, order: CouplingOrder) -> Result<usize, CouplingError> {
+        match order {
+            CouplingOrder::Uncouple(from) => self.uncouple(id, from),
+            CouplingOrder::Couple => self.couple(id),
+        }
     }
 
     /// Those whose crossing is gone go on.
@@ -558,15 +582,6 @@ impl World {
         let people = &mut self.traffic.people;
         people.walk_strays(&self.clock, &bodies, &self.types);
     }
-}
-
-fn helpers(threads: usize) -> Result<Option<rayon::ThreadPool>, SimulationError> {
-    if threads <= 1 {
-        return Ok(None);
-    }
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-    pool.map(Some)
-        .map_err(|_| SimulationError::Threads(threads))
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
-//! A slope below a vehicle whose model is planar: gravity along its heading, and what engine and brakes
-//! make of a wish against it.
+//! A slope below a vehicle whose model is planar: gravity along its heading and across it, and what engine
+//! and brakes make of a wish against the former.
 //!
 //! Accelerations are those of one mass: forces over the mass of the vehicle. Positive ones point along
 //! the heading, whichever way the vehicle is to drive. Way and speed are those of the map: on a slope of
@@ -33,6 +33,8 @@ const LEVEL: f64 = 1e-9;
 pub struct Grade {
     /// Acceleration of gravity along the heading, m/s^2; less than 0 uphill.
     pub pull: f64,
+    /// Acceleration of gravity across the heading, m/s^2, positive to the left; 0 unless [`Grade::banked`].
+    pub bank: f64,
     /// Share of the weight that presses on the ground, 0 to 1.
     pub load: f64,
     /// The most that the engine gives, m/s^2.
@@ -89,9 +91,26 @@ impl Grade {
         };
         Self {
             pull: -GRAVITY * rise,
+            bank: 0.0,
             load: flat,
             engine: f64::INFINITY,
             hardest: f64::INFINITY,
+        }
+    }
+
+    /// The same with a slope across the heading: the left side is by `rise` metres higher than the right
+    /// one, at a distance of `width` metres on the map.
+    pub fn banked(self, rise: f64, width: f64) -> Self {
+        if rise.is_nan() || rise.abs() <= LEVEL {
+            return self;
+        }
+        let length = (rise * rise + width * width).sqrt();
+        // The share along is cos(a): with both the plane's normal is 1 / sqrt(1 + tan^2 a + tan^2 b) steep.
+        let across = rise / width;
+        Self {
+            bank: -GRAVITY * rise / length,
+            load: 1.0 / (1.0 / (self.load * self.load) + across * across).sqrt(),
+            ..self
         }
     }
 
@@ -246,6 +265,23 @@ mod tests {
         let level = Grade::between(4e-16, 2.7);
         assert!(level.is_level() && level.load == 1.0);
         assert!(Grade::between(f64::NAN, 2.7).is_level());
+    }
+
+    #[test]
+    fn a_bank_pulls_across_and_takes_weight_off() {
+        let grade = Grade::between(0.0, 2.7).banked(0.36, 1.8);
+        let angle = roadwright_geometry::math::atan(0.2);
+        let (sin, cos) = roadwright_geometry::math::sin_cos(angle);
+        // The left side is higher: to the right.
+        assert!((grade.bank + GRAVITY * sin).abs() < 1e-12 && grade.pull == 0.0);
+        assert!((grade.load - cos).abs() < 1e-12);
+        // With a slope along: the normal of the plane.
+        let both = Grade::between(0.27, 2.7).banked(0.36, 1.8);
+        assert!((both.load - 1.0 / (1.0 + 0.01 + 0.04f64).sqrt()).abs() < 1e-12);
+        let level = Grade::between(0.27, 2.7);
+        for rise in [0.0, 4e-16, f64::NAN] {
+            assert_eq!(level.banked(rise, 1.8), level);
+        }
     }
 
     #[test]

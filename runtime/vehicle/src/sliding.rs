@@ -24,7 +24,7 @@
 use crate::grade::{Ask, Grade};
 use crate::one_track::{OneTrackLimits, at_rest};
 use roadwright_geometry::math::{atan2, cos, sin_cos, tan, wrap_angle};
-use roadwright_geometry::{DVec2, Pose, unit};
+use roadwright_geometry::{DVec2, Pose, left_of, unit};
 use roadwright_scenario::VehicleType;
 use roadwright_scenario::vehicle_file::{Sliding, VehicleFile};
 
@@ -36,6 +36,8 @@ const FORCE: f64 = 100.0;
 const CRAWLING: f64 = 0.3;
 /// Steps are shorter than this share of the time in which slip comes to rest.
 const STABLE: f64 = 0.5;
+/// Along a car that slides straight across, m/s.
+const HAIR: f64 = 1e-9;
 /// Most steps that a step is made of.
 const MOST_SUBSTEPS: f64 = 4096.0;
 
@@ -263,21 +265,38 @@ impl SlidingState {
             wheels = wanted.limits.turn_wheels(wheels, wanted.steering, time);
             // The slope pulls first, so that brakes hold against it.
             let pull = wanted.slope.map_or(0.0, |slope| slope.pull);
+            let bank = wanted.slope.map_or(0.0, |slope| slope.bank);
+            let holds = bank.abs() <= model.hardest();
             let ahead = state.along();
+            state.pull_across(bank * time, holds);
             if pull != 0.0 {
                 state.velocity += unit(state.heading) * (pull * time);
             }
             let before = state.along();
             let pedals = wanted.pedals(model, (ahead, before), time);
             let mut after = state.step(model, pedals, wheels, time);
+            // Who stands on a bank that is too steep for the tyres slides, and keeps its slip as well.
             // Both before and after: who only passes through a crawl keeps his slip.
-            if before.abs() < CRAWLING && after.along().abs() < CRAWLING {
+            if holds && before.abs() < CRAWLING && after.along().abs() < CRAWLING {
                 after = state.roll(model, (before, pedals), pull, (wheels, time));
             }
             state = after;
         }
         state.heading = wrap_angle(state.heading);
         (state, wheels)
+    }
+
+    /// A slope across the heading changes its speed to the left by so much, m/s.
+    fn pull_across(&mut self, change: f64, holds: bool) {
+        if change == 0.0 {
+            return;
+        }
+        let forward = unit(self.heading);
+        self.velocity += left_of(forward) * change;
+        if !holds && self.along() == 0.0 {
+            // The appendix knows no slip at v = 0: with a hair of speed its wheels slide straight across.
+            self.velocity += forward * HAIR;
+        }
     }
 
     /// A slow car that rolls without slip.

@@ -157,6 +157,7 @@ fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
         speed: 8.0,
         length: 4.5,
         vehicle: 0,
+        trailers: 2,
         stack: 0,
         road: None,
         lane: -1,

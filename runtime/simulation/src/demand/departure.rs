@@ -7,6 +7,7 @@ use crate::route::Goal;
 use crate::traffic::{Claims, Index, Lanes, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
+use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
@@ -135,6 +136,9 @@ impl Room<'_> {
     /// Whether the place where a vehicle is to appear is free, and no other would have to brake hard.
     pub(crate) fn is_there(&self, departure: &Departure) -> bool {
         let own_type = self.types.get(departure.vehicle_type);
+        if !self.is_clear_of_standing(departure, own_type) {
+            return false;
+        }
         match departure.start {
             Start::Lane { lanelet, s } => {
                 self.has_room_at_seams(lanelet, s, own_type)
@@ -155,6 +159,29 @@ impl Room<'_> {
                     .all(|agent| self.is_apart_on_ground(agent, pose, own_type))
             }
         }
+    }
+
+    /// Whether no trailer that was let go stands there.
+    fn is_clear_of_standing(&self, departure: &Departure, own_type: &VehicleType) -> bool {
+        let (ground, standing) = (self.bodies.ground, &self.bodies.dynamics.standing);
+        if standing.is_empty() {
+            return true;
+        }
+        let pose = departure.start.pose(ground);
+        let layers = match departure.start {
+            Start::Lane { lanelet, .. } => ground.layers_of(lanelet),
+            Start::Ground(_) => u32::MAX,
+        };
+        let centre = Pose {
+            position: pose.point(own_type.hull_circle().0, 0.0),
+            ..pose
+        };
+        let length = own_type.whole_length + 2.0 * APART;
+        let hull = OrientedBox::new(centre, length, own_type.width + 2.0 * APART);
+        standing.iter().all(|train| {
+            let mut bodies = train.bodies(self.types);
+            train.layers & layers == 0 || bodies.all(|(_, body)| hull.penetration(&body) <= 0.0)
+        })
     }
 
     /// Who is on a lanelet, with those who have got a place there in this step.

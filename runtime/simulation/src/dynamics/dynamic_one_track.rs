@@ -4,7 +4,7 @@ use super::{Body, Level, LevelStep};
 use crate::agents::Motion;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_vehicle::dynamic::Wish;
+use roadwright_vehicle::dynamic::{Banked, Wish};
 use roadwright_vehicle::{Climb, DriveState, Driver, DynamicState};
 use serde::{Deserialize, Serialize};
 
@@ -42,7 +42,7 @@ impl Level for DynamicOneTrack {
 
     fn advance(state: &mut SlipState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         let grip = body.grip(step.ground);
-        let grade = body.grade(step.ground, body.motion.pose);
+        let grade = body.bank_and_grade(step.ground, body.motion.pose);
         let climb = grade.map(|grade| Climb {
             grade,
             ask: body.ask(),
@@ -76,6 +76,7 @@ impl Level for DynamicOneTrack {
         let (acceleration, is_reversing) = (command.acceleration, body.is_reversing);
         let rate = step.physics_rate_hz;
         let mut drive = state.drive;
+        let bank = grade.map_or(0.0, |grade| grade.bank);
         let after = if let Some(train) = body.drive_train {
             let mut driver = Driver {
                 train,
@@ -84,9 +85,17 @@ impl Level for DynamicOneTrack {
                 is_reversing,
                 pull: grade.map_or(0.0, |grade| grade.pull),
             };
-            before.step(model, &limits, &mut driver, wheels, dt, rate)
+            let mut banked = Banked {
+                propulsion: &mut driver,
+                bank,
+            };
+            before.step(model, &limits, &mut banked, wheels, dt, rate)
         } else if let Some(mut climb) = climb {
-            before.step(model, &limits, &mut climb, wheels, dt, rate)
+            let mut banked = Banked {
+                propulsion: &mut climb,
+                bank,
+            };
+            before.step(model, &limits, &mut banked, wheels, dt, rate)
         } else {
             let mut wish = Wish {
                 acceleration,

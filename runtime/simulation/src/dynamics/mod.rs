@@ -22,6 +22,7 @@ mod mechanics;
 mod one_track;
 mod rigid;
 mod sliding;
+mod standing;
 mod trailers;
 
 pub(crate) use dynamic_one_track::DynamicOneTrack;
@@ -31,6 +32,7 @@ pub(crate) use one_track::OneTrack;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
 pub use rigid::{LooseCounts, LooseRecord};
 pub(crate) use sliding::Sliding;
+pub(crate) use standing::{MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
 
 use crate::agents::{Agents, Command, LanePosition, Motion};
@@ -85,6 +87,18 @@ impl Body<'_> {
     fn grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
         let grade = ground.grade(pose, self.vehicle_type.limits.wheelbase)?;
         Some(self.climbs(grade, self.mean_grip(ground, pose)))
+    }
+
+    /// The same with the slope across its heading.
+    #[inline]
+    fn bank_and_grade(&self, ground: &Ground, pose: Pose) -> Option<Grade> {
+        let (wheelbase, width) = (self.vehicle_type.limits.wheelbase, self.vehicle_type.width);
+        let along = ground.grade(pose, wheelbase);
+        let level = Grade::between(0.0, wheelbase);
+        let grade = along.unwrap_or(level);
+        let grade = grade.banked(ground.bank(pose, (wheelbase, width)), width);
+        let is_level = along.is_none() && grade.bank == 0.0;
+        (!is_level).then(|| self.climbs(grade, self.mean_grip(ground, pose)))
     }
 
     /// A slope with what engine and grip give. Downhill it is the engine of level ground; uphill the one
@@ -227,6 +241,9 @@ pub(crate) struct Dynamics {
     pub(crate) sliding: Vec<<Sliding as Level>::State>,
     /// Of all levels.
     pub(crate) trailers: Trailers,
+    /// Trailers that nobody tows; a part of its own in saves.
+    #[serde(skip)]
+    pub(crate) standing: StandingTrains,
 }
 
 impl Dynamics {
@@ -240,10 +257,11 @@ impl Dynamics {
             rigid,
             sliding,
             trailers,
+            standing,
         } = self;
         let slips = size_of_val(&dynamic_one_track[..]);
         let levels = size_of_val(&one_track[..]) + size_of_val(&lane[..]) + slips + rigid.bytes();
-        levels + size_of_val(&sliding[..]) + trailers.bytes()
+        levels + size_of_val(&sliding[..]) + trailers.bytes() + standing.bytes()
     }
 
     /// A body that stands or rolls straight on.
@@ -272,6 +290,8 @@ impl Dynamics {
             rigid,
             sliding,
             trailers,
+            // Belongs to nobody: what is let go stays when its agent leaves.
+            standing: _,
         } = self;
         forget(sliding, agent);
         rigid.forget(agent);

@@ -22,7 +22,7 @@ impl Level for OneTrack {
 
     #[inline]
     fn advance(steering: &mut f64, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
-        let grade = body.grade(step.ground, body.motion.pose);
+        let grade = body.bank_and_grade(step.ground, body.motion.pose);
         if let Some(grade) = grade {
             drive_on(&grade, steering, body, step.dt);
             return None;

@@ -34,7 +34,7 @@ impl Level for Sliding {
 
     fn advance(state: &mut SkidState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         let grip = body.grip(step.ground);
-        let grade = body.grade(step.ground, body.motion.pose);
+        let grade = body.bank_and_grade(step.ground, body.motion.pose);
         let (motion, dt, command) = (body.motion, step.dt, body.command);
         let (mut model, mut limits) = (body.vehicle_type.sliding, body.vehicle_type.limits);
         if let Some(grip) = grip {

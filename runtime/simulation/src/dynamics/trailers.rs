@@ -94,7 +94,7 @@ impl super::Dynamics {
 
 impl Bodies<'_> {
     /// What its trailers keep; in line behind `pose` if it has not moved yet.
-    fn towed(&self, agent: u32, pose: Pose, train: &Train) -> Vec<TrailerState> {
+    pub(crate) fn towed(&self, agent: u32, pose: Pose, train: &Train) -> Vec<TrailerState> {
         match self.dynamics.trailers.of(agent) {
             Some(states) if states.len() == train.trailers().len() => states.to_vec(),
             _ => train.straight(pose),

@@ -13,6 +13,7 @@ use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Start, running_flows};
 use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
 use crate::ground::Ground;
+use crate::messages::LogLine;
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::options::SimulationError;
 use crate::route::{Asking, Goal, Route, Routes, Travel};
@@ -154,18 +155,46 @@ impl Editing<'_> {
     fn take_types(&mut self, new: &Scenario) {
         let types = VehicleTypes::new(new);
         let moved = new_numbers(&self.types.names, &types.names);
-        let number = |vehicle_type: u16| moved[vehicle_type as usize];
+        let number = |before: &VehicleTypes, vehicle_type: u16| {
+            let new = moved[before.whole(vehicle_type) as usize]?;
+            // Who has let trailers go tows as many as before, others what the new type has.
+            let towed = before.train(vehicle_type).trailers().len();
+            let has_let_go = before.whole(vehicle_type) != vehicle_type;
+            Some(if has_let_go {
+                types.towing(new, towed)
+            } else {
+                new
+            })
+        };
         for agent in self.agents.by_growing_id() {
-            match number(self.agents.identity[agent as usize].vehicle_type) {
+            let now = self.agents.identity[agent as usize].vehicle_type;
+            match number(self.types, now) {
                 Some(new) => self.agents.identity[agent as usize].vehicle_type = new,
                 None => self.remove(agent),
             }
         }
         let waiting = self.demand.departures.iter();
-        let gone = waiting.filter(|departure| number(departure.vehicle_type).is_none());
+        let gone = waiting.filter(|departure| moved[departure.vehicle_type as usize].is_none());
         self.cancel(&gone.map(|departure| departure.id).collect());
         self.renumber(|departure| &mut departure.vehicle_type, &moved);
+        self.take_standing(&moved, &types);
         *self.types = types;
+    }
+
+    /// Trailers that stand go with their vehicle type.
+    fn take_standing(&mut self, moved: &[Option<u16>], types: &VehicleTypes) {
+        let gone = self.dynamics.standing.take_types(moved, types);
+        if gone > 0 {
+            self.messages.log.write(LogLine {
+                time: self.clock.time(),
+                agent: 0,
+                module: "edit".into(),
+                text: format!(
+                    "{gone} trains that were let go are gone: no vehicle type has them any more"
+                ),
+                is_fault: false,
+            });
+        }
     }
 
     /// Agents whose stack was deleted leave, while their modules are still there to score them.
@@ -351,7 +380,10 @@ impl Editing<'_> {
         let index = agent as usize;
         let who = &mut self.agents.identity[index];
         if let Some(number) = number_of(&self.types.names, &edited.vehicle) {
-            who.vehicle_type = number;
+            // Who has let trailers go gets them back with another type only.
+            if self.types.whole(who.vehicle_type) != number {
+                who.vehicle_type = number;
+            }
         }
         // Modules that it has chosen for itself stay, unless its stack is another one.
         if let Some(stack) = number_of(&self.modules.names, &edited.stack)

@@ -155,6 +155,17 @@ impl Ground {
         (!grade.is_level()).then_some(grade)
     }
 
+    /// How much higher the left side of a vehicle stands than its right one, m, in the middle between its
+    /// axles; 0 where it is level.
+    #[inline]
+    pub(crate) fn bank(&self, pose: Pose, (wheelbase, width): (f64, f64)) -> f64 {
+        let Some(land) = self.slopes() else {
+            return 0.0;
+        };
+        let side = |left: f64| land.height(pose.point(0.5 * wheelbase, left));
+        side(0.5 * width) - side(-0.5 * width)
+    }
+
     /// Share of the friction that tyres have on dry asphalt, at a place: that of the uppermost road
     /// there, or of open ground. In constant time.
     #[inline]

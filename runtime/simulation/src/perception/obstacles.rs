@@ -55,7 +55,8 @@ impl View<'_> {
         // Nearly always there is neither: then this costs two look-ups.
         let sees_obstacles = self.is_near_obstacles(agent);
         let sees_bodies = !self.position(agent).is_on_lane() || self.index.any_off_lane;
-        if !sees_obstacles && !sees_bodies {
+        let sees_standing = !self.dynamics.standing.is_empty();
+        if !sees_obstacles && !sees_bodies && !sees_standing {
             return;
         }
         // `pose` is turned about while reversing: then the rear end looks ahead.
@@ -80,6 +81,9 @@ impl View<'_> {
         } else {
             None
         };
+        if sees_standing {
+            self.look_for_standing(&eye, &mut nearest);
+        }
         if sees_bodies {
             self.look_for_bodies(&eye, &mut nearest);
         }
@@ -108,6 +112,38 @@ impl View<'_> {
             point,
             closing: eye.speed * offset.normalize_or_zero().dot(eye.pose.forward()),
         })
+    }
+
+    /// Looks for a trailer that was let go and stands nearer than what has been found.
+    fn look_for_standing(&self, eye: &Eye, nearest: &mut Option<Seen>) {
+        let layers = self.ground.layers(self.position(eye.agent));
+        let bodies = self.bodies();
+        for train in self.dynamics.standing.iter() {
+            // Who backs up to a trailer to take it wants to come close.
+            let is_taken = || {
+                self.is_reversing(eye.agent) && bodies.lines_up_with(eye.agent, train, self.types)
+            };
+            for (_, body) in train.bodies(self.types) {
+                let point = body.closest_point(eye.pose.position);
+                let offset = point - eye.pose.position;
+                let distance = offset.length();
+                let is_nearer = nearest.as_ref().is_none_or(|best| distance < best.distance);
+                if train.layers & layers == 0
+                    || distance > OBSTACLE_REACH
+                    || !is_nearer
+                    || !self.is_in_the_way(eye.agent, eye.pose, point)
+                    || is_taken()
+                {
+                    continue;
+                }
+                *nearest = Some(Seen {
+                    distance,
+                    id: 0,
+                    point,
+                    closing: eye.speed * offset.normalize_or_zero().dot(eye.pose.forward()),
+                });
+            }
+        }
     }
 
     /// Looks for a vehicle nearer than what has been found.

@@ -2,7 +2,8 @@
 //!
 //! Effects are collected while behaviours are asked, maybe by several threads, and carried out
 //! afterwards by one. Each kind of effect has its file: `rerouting.rs` (other goals and routes),
-//! `excursions.rs` (off the lanes and back), `parking.rs`, `company.rs` (messages, added vehicles).
+//! `excursions.rs` (off the lanes and back), `parking.rs`, `company.rs` (messages, added vehicles),
+//! `trailers.rs` (let go and joined on).
 
 use super::excursions::Swerve;
 use super::retire::Exit;
@@ -116,6 +117,9 @@ impl Effecting<'_> {
             Effect::UseModule { slot, module } => {
                 self.choose(agent, slot, |_, settings| use_module(settings, &module));
             }
+            // What it tows.
+            Effect::Uncouple(from) => self.uncouple_or_complain(agent, from),
+            Effect::Couple => self.couple_or_complain(agent),
             // Whom it brings along, and what it tells others.
             Effect::Spawn {
                 vehicle,
@@ -231,6 +235,11 @@ impl Effecting<'_> {
         exit.retire(agent, status, time);
     }
 
+    /// Tells people something that is no fault.
+    pub(super) fn tell(&mut self, agent: u32, text: String) {
+        self.write_log(agent, text, false);
+    }
+
     pub(super) fn complain(&mut self, agent: u32, text: String) {
         self.write_log(agent, text, true);
     }
@@ -324,6 +333,8 @@ fn moves(effect: &Effect) -> bool {
             | Effect::Park(..)
             | Effect::DrivePath(_)
             | Effect::Swerve { .. }
+            | Effect::Uncouple(_)
+            | Effect::Couple
     )
 }
 

@@ -29,4 +29,5 @@ pub(crate) mod plan;
 mod rerouting;
 pub(crate) mod retire;
 pub(crate) mod scene;
+mod trailers;
 pub(crate) mod way_round;

@@ -26,6 +26,8 @@ pub enum Party {
     Agent(u64),
     /// An obstacle.
     Obstacle(u32),
+    /// Trailers that were let go together and stand: their number.
+    Trailer(u32),
     /// A tree of a forest.
     Tree {
         /// The forest.
@@ -40,7 +42,7 @@ impl Party {
     pub fn agent(self) -> Option<u64> {
         match self {
             Self::Agent(id) => Some(id),
-            Self::Obstacle(_) | Self::Tree { .. } => None,
+            Self::Obstacle(_) | Self::Trailer(_) | Self::Tree { .. } => None,
         }
     }
 }
@@ -156,11 +158,13 @@ impl Search<'_> {
         // An agent in a lane change has two entries. Both look ahead along their lanelet; only the
         // one on the lane that it follows looks at obstacles and at the lanelets after it.
         let is_on = self.bodies.agents.position[own.agent as usize].lanelet == own.lanelet;
-        if is_on && self.is_near_obstacles(&own) {
+        let has_standing = !self.bodies.dynamics.standing.is_empty();
+        if is_on && (has_standing || self.is_near_obstacles(&own)) {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
             let middle = pose.point(own_type.body_centre, 0.0);
             let body = || own_type.footprint(middle, pose.heading);
             self.contacts_with_obstacles(own.agent, (middle, own_type.radius), body, out);
+            self.contacts_with_standing(own.agent, (middle, own_type.radius), body, out);
         }
         // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
@@ -275,6 +279,46 @@ impl Search<'_> {
         if !keeps_order && !self.bodies.ground.obstacles.is_empty() {
             let body = || body.unwrap_or_else(|| self.body(number));
             self.contacts_with_obstacles(agent, (middle, radius), body, out);
+        }
+        if !keeps_order && !self.bodies.dynamics.standing.is_empty() {
+            let body = || body.unwrap_or_else(|| self.body(number));
+            self.contacts_with_standing(agent, (middle, radius), body, out);
+        }
+    }
+
+    /// Contacts of a body, which lies within a circle, with trailers that were let go: one with those of
+    /// a train, the deepest.
+    fn contacts_with_standing(
+        &self,
+        agent: u32,
+        (middle, radius): (DVec2, f64),
+        body: impl Fn() -> OrientedBox,
+        out: &mut Vec<Contact>,
+    ) {
+        let layers = (self.bodies.ground).layers(&self.bodies.agents.position[agent as usize]);
+        for train in self.bodies.dynamics.standing.iter() {
+            let depth = |(at, standing): (usize, OrientedBox)| {
+                let reach = radius + standing.radius();
+                if (standing.centre - middle).length_squared() > reach * reach {
+                    return 0.0;
+                }
+                // Below a trailer that it is joined to, or backs up to, a vehicle reaches by design.
+                if at == 0 && self.bodies.lines_up_with(agent, train, self.types) {
+                    return 0.0;
+                }
+                body().penetration(&standing)
+            };
+            let bodies = train.bodies(self.types).map(|(_, body)| body).enumerate();
+            let depth = bodies.map(depth).fold(0.0, f64::max);
+            if depth > 0.0 && train.layers & layers != 0 {
+                out.push(Contact {
+                    agent,
+                    other: None,
+                    with: Party::Trailer(train.number),
+                    place: middle,
+                    depth,
+                });
+            }
         }
     }
 

@@ -91,6 +91,7 @@ impl DriveTrain {
             brake: pedals.brake * self.foot_brake / self.mass,
             resistance: self.resistance(speed) / self.mass,
             slope: 0.0,
+            bank: 0.0,
         }
     }
 }

@@ -187,12 +187,33 @@ pub struct Push {
     pub resistance: f64,
     /// Of gravity along the body; less than 0 uphill. Asks nothing of the grip by itself.
     pub slope: f64,
+    /// Of gravity across the body, positive to the left: the tyres hold against it as far as their grip
+    /// goes.
+    pub bank: f64,
 }
 
 /// What gives a vehicle its speed: pedals, engine and brakes.
 pub trait Propulsion {
     /// Forces for the next `dt` seconds at a speed along the body, m/s.
     fn push(&mut self, speed: f64, dt: f64) -> Push;
+}
+
+/// Forces along a vehicle that stands on a slope across its heading.
+#[derive(Debug)]
+pub struct Banked<'a, P> {
+    /// What gives the forces along it.
+    pub propulsion: &'a mut P,
+    /// Acceleration of gravity across the body, m/s^2, positive to the left.
+    pub bank: f64,
+}
+
+impl<P: Propulsion> Propulsion for Banked<'_, P> {
+    fn push(&mut self, speed: f64, dt: f64) -> Push {
+        Push {
+            bank: self.bank,
+            ..self.propulsion.push(speed, dt)
+        }
+    }
 }
 
 /// A vehicle that does what it is asked within its limits.

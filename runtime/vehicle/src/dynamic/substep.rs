@@ -23,8 +23,11 @@ impl Planar {
         }
     }
 
-    /// How much of the motion is that of the tyres, 0 to 1.
-    fn weight(&self) -> f64 {
+    /// How much of the motion is that of the tyres, 0 to 1: all of it where they slide on a bank.
+    fn weight(&self, slides: bool) -> f64 {
+        if slides {
+            return 1.0;
+        }
         let speed = DVec2::new(self.along, self.across).length();
         ((speed - BLEND[0]) / (BLEND[1] - BLEND[0])).clamp(0.0, 1.0)
     }
@@ -60,7 +63,8 @@ impl DynamicState {
     fn substep(&self, model: &SingleTrack, push: Push, wheels: f64, time: f64) -> Self {
         let before = self.planar(model);
         let wanted = acceleration(model, before.along, &push);
-        let weight = before.weight();
+        let slides = slides(model, &push, wanted);
+        let weight = before.weight(slides);
         let (mut after, mut acceleration) = (before, wanted);
         if weight > 0.0 {
             // Midpoint rule: the second order of the kinematic level is kept.
@@ -74,24 +78,25 @@ impl DynamicState {
         }
         let (along, moving) = roll(model, before.along, acceleration, &push, time);
         after.along = along;
-        if weight == 0.0 || after.weight() == 0.0 {
+        if weight == 0.0 || after.weight(slides) == 0.0 {
             after = rolling(model, along, wheels);
         }
         let way = 0.5 * (before.along + along) * moving;
-        self.moved(model, (before, after), wheels, way, moving)
+        let motions = (before, after, slides);
+        self.moved(model, motions, wheels, way, moving)
     }
 
     /// Moves the body by the mean of two motions: `way` metres along it in `moving` seconds.
     fn moved(
         &self,
         model: &SingleTrack,
-        (before, after): (Planar, Planar),
+        (before, after, slides): (Planar, Planar, bool),
         wheels: f64,
         way: f64,
         moving: f64,
     ) -> Self {
         let seen = |motion: Planar, wheels: f64| {
-            let weight = motion.weight();
+            let weight = motion.weight(slides);
             let free = rolling(model, motion.along, wheels);
             let turn = weight * motion.turn + (1.0 - weight) * free.turn;
             // A rear axle that rolls freely has no speed across.
@@ -165,6 +170,17 @@ fn on_slope(grip: f64, along: f64, push: &Push) -> f64 {
     tyres - push.resistance.copysign(along) + push.slope
 }
 
+/// Whether a bank is too steep for what grip the forces along leave: tyres that nearly stand hold what
+/// they can, and slide under the rest.
+fn slides(model: &SingleTrack, push: &Push, wanted: f64) -> bool {
+    if push.bank == 0.0 {
+        return false;
+    }
+    let grip = model.friction * GRAVITY;
+    let along = wanted - push.slope;
+    push.bank * push.bank + along * along > grip * grip
+}
+
 /// Whether a vehicle that comes to rest stays there.
 fn comes_to_stand(model: &SingleTrack, push: &Push) -> bool {
     if push.slope == 0.0 {
@@ -210,7 +226,7 @@ fn rates(model: &SingleTrack, motion: Planar, wheels: f64, push: &Push, wanted: 
     let front = (front.0 * cos - front.1 * sin, front.1 * cos + front.0 * sin);
     Planar {
         along: (front.0 + rear.0) / model.mass + resisted + motion.turn * motion.across,
-        across: (front.1 + rear.1) / model.mass - motion.turn * motion.along,
+        across: (front.1 + rear.1) / model.mass + push.bank - motion.turn * motion.along,
         turn: (model.front * front.1 - model.rear * rear.1) / model.yaw_inertia,
     }
 }

@@ -1,5 +1,6 @@
 //! `roadwright run`.
 
+mod coupling;
 mod drive;
 mod explain;
 mod report;
@@ -56,6 +57,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         }
     }
     let mut session = Session::new(world);
+    coupling::order(arguments, &mut session);
     // Looked at each step, and only told in the document.
     let mut junctions = arguments.json.then(JunctionWatch::default);
     let mut observers: Vec<&mut dyn Observer> = Vec::new();
@@ -80,6 +82,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     };
     let mut report = run.drive(ending)?;
     explainer.finish();
+    let all_carried_out = coupling::tell(&session, quiet);
     if let Some(lights) = lights {
         lights.finish()?;
     }
@@ -104,7 +107,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
             "{why}. The run was ended, because what follows would depend on the speed of the \
              machine; with --keep-going the built-in module drives on"
         ),
-        _ if report.script_faults.is_empty() => Ok(Outcome::Fine),
+        _ if report.script_faults.is_empty() && all_carried_out => Ok(Outcome::Fine),
         _ => Ok(Outcome::Findings),
     }
 }

@@ -117,6 +117,7 @@ mod paths;
 mod road;
 mod signals;
 mod state;
+mod towing;
 mod values;
 mod wants;
 mod world;
@@ -160,6 +161,7 @@ fn register_agent(api: &mut Registrar<'_>) {
     signals::of_agent(api);
     wants::speed(api);
     wants::standing(api);
+    towing::verbs(api);
     wants::signals(api);
     wants::lane(api);
     paths::free_paths(api);

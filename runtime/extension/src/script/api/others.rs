@@ -46,6 +46,8 @@ pub(super) fn properties(api: &mut Registrar<'_>) {
             => other.facts.speed;
         "length" -> "float", "Its length, m."
             => other.facts.length;
+        "trailers" -> "int", "How many trailers it tows now."
+            => i64::from(other.facts.trailers);
         "distance" -> "float", "How far away it is, m."
             => other.distance;
         "angle" -> "float", "Direction to it relative to the own heading, rad, positive to the left."

@@ -26,6 +26,8 @@ pub(super) fn properties(api: &mut Registrar<'_>) {
             => agent.content().facts.map_or(0.0, |facts| facts.heading);
         "length" -> "float", "Length of the vehicle, m."
             => agent.content().facts.map_or(0.0, |facts| facts.length);
+        "trailers" -> "int", "How many trailers it tows now."
+            => agent.content().facts.map_or(0, |facts| i64::from(facts.trailers));
         "vehicle" -> "string", "Name of its vehicle type."
             => own_name(agent, |scene| &scene.vehicles, |facts| facts.vehicle);
         "stack" -> "string", "Name of its stack."

@@ -10,6 +10,8 @@ use crate::vehicle_type::VehicleTypes;
 use glam::{DVec2, DVec3};
 use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
+use roadwright_geometry::math::atan2;
+use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::rigid::{CarState, Mover, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
@@ -89,6 +91,7 @@ impl Around<'_> {
         });
         let reaches: Vec<f64> = reaches.collect();
         self.add_movers(dynamics, &places, &reaches, yard);
+        self.add_standing(dynamics, drivers, (&places, &reaches), yard);
         Nearby {
             loose: self.add_stills(&places, &reaches, yard),
             circles: places.into_iter().zip(reaches).collect(),
@@ -169,6 +172,49 @@ impl Around<'_> {
         movers
             .into_iter()
             .for_each(|(_, mover)| yard.add_mover(mover));
+    }
+
+    /// Adds trailers that stand near bodies: nothing moves them.
+    fn add_standing(
+        &self,
+        dynamics: &Dynamics,
+        drivers: &[u32],
+        (places, reaches): (&[DVec2], &[f64]),
+        yard: &mut Yard<'_, Land<'_>>,
+    ) {
+        let bodies = Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics,
+        };
+        for train in dynamics.standing.iter() {
+            for (at, (trailer, body)) in train.bodies(self.types).enumerate() {
+                let is_near = |(place, reach): (&DVec2, &f64)| {
+                    (*place - body.centre).length() <= reach + trailer.radius()
+                };
+                // Whose drawbar reaches below its vehicle would throw that off when it lets go.
+                let is_below = || {
+                    let mut drivers = drivers.iter();
+                    at == 0 && drivers.any(|&one| bodies.lines_up_with(one, train, self.types))
+                };
+                if places.iter().zip(reaches).any(is_near) && !is_below() {
+                    yard.add_mover(self.standing(trailer, body, train.layers));
+                }
+            }
+        }
+    }
+
+    fn standing(&self, trailer: &Hitched, body: OrientedBox, layers: u32) -> Mover {
+        let (ground, _) = Land(self.ground).at(body.centre);
+        let half_size = 0.5 * DVec3::new(trailer.length, trailer.width, trailer.height);
+        Mover {
+            half_size,
+            middle: body.centre.extend(ground + half_size.z),
+            heading: atan2(body.forward.y, body.forward.x),
+            velocity: DVec2::ZERO,
+            yaw_rate: 0.0,
+            layers,
+        }
     }
 
     /// A trailer of a vehicle of another level: it moves on the way that it points.

@@ -1,0 +1,76 @@
+//! Gamepads of systems other than Linux, by a crate that knows them.
+
+use super::{Axis, Button, PadEvent, PadId, Source};
+use gilrs::{EventType, GamepadId, Gilrs};
+
+/// The crate, as long as somebody drives: it has threads of its own.
+pub(super) struct Library {
+    /// Nothing where it could not begin.
+    pads: Option<Gilrs>,
+    problem: Option<String>,
+    /// Pads that were there when it began are announced with the first look.
+    is_begun: bool,
+}
+
+impl Library {
+    pub(super) fn new() -> Self {
+        match Gilrs::new() {
+            Ok(pads) => Self {
+                pads: Some(pads),
+                problem: None,
+                is_begun: false,
+            },
+            Err(error) => Self {
+                pads: None,
+                problem: Some(format!("Gamepads cannot be read: {error}.")),
+                is_begun: false,
+            },
+        }
+    }
+}
+
+impl Source for Library {
+    fn read(&mut self, _: f64, events: &mut Vec<PadEvent>) {
+        let Some(pads) = &mut self.pads else {
+            return;
+        };
+        if !self.is_begun {
+            self.is_begun = true;
+            let there = pads.gamepads();
+            events
+                .extend(there.map(|(id, pad)| PadEvent::Connected(number(id), pad.name().into())));
+        }
+        while let Some(event) = pads.next_event() {
+            let id = number(event.id);
+            let said = match event.event {
+                EventType::Connected => {
+                    let name = pads.gamepad(event.id).name().to_owned();
+                    Some(PadEvent::Connected(id, name))
+                }
+                EventType::Disconnected => Some(PadEvent::Gone(id)),
+                EventType::AxisChanged(gilrs::Axis::LeftStickX, value, _) => {
+                    Some(PadEvent::Moved(id, Axis::Steering, value.into()))
+                }
+                EventType::ButtonChanged(gilrs::Button::LeftTrigger2, value, _) => {
+                    Some(PadEvent::Moved(id, Axis::Brake, value.into()))
+                }
+                EventType::ButtonChanged(gilrs::Button::RightTrigger2, value, _) => {
+                    Some(PadEvent::Moved(id, Axis::Throttle, value.into()))
+                }
+                EventType::ButtonPressed(gilrs::Button::East, _) => {
+                    Some(PadEvent::Pressed(id, Button::East))
+                }
+                _ => None,
+            };
+            events.extend(said);
+        }
+    }
+
+    fn problem(&self) -> Option<&str> {
+        self.problem.as_deref()
+    }
+}
+
+fn number(id: GamepadId) -> PadId {
+    usize::from(id) as PadId
+}

@@ -1,0 +1,44 @@
+//! Trailers that are let go and joined on at given times.
+
+use crate::arguments::Run;
+use crate::terminal::say;
+use roadwright_simulation::{CarriedOut, CouplingOrder, Session};
+
+/// Gives a session the orders of the call.
+pub(super) fn order(arguments: &Run, session: &mut Session) {
+    for &(agent, time, from) in &arguments.uncouple {
+        session.order(time, agent, CouplingOrder::Uncouple(from));
+    }
+    for &(agent, time) in &arguments.couple {
+        session.order(time, agent, CouplingOrder::Couple);
+    }
+}
+
+/// Says what came of them: what could not be done in any case. Returns whether all was done.
+pub(super) fn tell(session: &Session, quiet: bool) -> bool {
+    let all = session.carried_out();
+    for one in &all {
+        if !quiet || !is_done(one) {
+            say!("{}", told(one));
+        }
+    }
+    all.iter().all(is_done)
+}
+
+fn is_done(one: &CarriedOut) -> bool {
+    matches!(one.result, Some(Ok(_)))
+}
+
+fn told(one: &CarriedOut) -> String {
+    let verb = match one.order {
+        CouplingOrder::Uncouple(_) => "uncouple",
+        CouplingOrder::Couple => "couple",
+    };
+    let came = match &one.result {
+        Some(Ok(1)) => format!("{verb}d 1 trailer"),
+        Some(Ok(count)) => format!("{verb}d {count} trailers"),
+        Some(Err(why)) => format!("cannot {verb}: {why}"),
+        None => format!("cannot {verb}: the run ended before"),
+    };
+    format!("agent {} at {:.2} s: {came}", one.agent, one.time)
+}

@@ -1,0 +1,69 @@
+//! Trailers that behaviours, and people between two steps, let go and join on.
+
+use super::effects::Effecting;
+use crate::coupling::{CouplingError, Couplings};
+use crate::dynamics::Bodies;
+
+impl Effecting<'_> {
+    /// Lets trailers go for a behaviour, and says what came of it.
+    pub(super) fn uncouple_or_complain(&mut self, agent: u32, from: Option<u8>) {
+        match self.uncouple(agent, from) {
+            Ok(count) => self.tell(agent, format!("uncoupled {count}, which {}", stand(count))),
+            Err(why) => self.complain(agent, format!("uncouple: {why}")),
+        }
+    }
+
+    /// Joins trailers on for a behaviour, and says what came of it.
+    pub(super) fn couple_or_complain(&mut self, agent: u32) {
+        match self.couple(agent) {
+            Ok(count) => self.tell(agent, format!("coupled {count}")),
+            Err(why) => self.complain(agent, format!("couple: {why}")),
+        }
+    }
+
+    /// Lets the trailers of an agent go from one on, or the last one. Returns how many.
+    pub(crate) fn uncouple(
+        &mut self,
+        agent: u32,
+        from: Option<u8>,
+    ) -> Result<usize, CouplingError> {
+        let count = self.couplings().uncouple(agent, from)?;
+        self.find_all();
+        Ok(count)
+    }
+
+    /// Joins on what stands at the free coupling of an agent. Returns how many trailers.
+    pub(crate) fn couple(&mut self, agent: u32) -> Result<usize, CouplingError> {
+        let count = self.couplings().couple(agent)?;
+        self.find_all();
+        Ok(count)
+    }
+
+    fn couplings(&mut self) -> Couplings<'_> {
+        Couplings {
+            ground: self.ground,
+            types: self.types,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        }
+    }
+
+    /// Enters all agents where they are now: who looks around must not find bodies that are gone, and an
+    /// agent may have gone onto a lane or off it between steps.
+    pub(crate) fn find_all(&mut self) {
+        let bodies = Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        };
+        self.traffic.index.rebuild(&bodies, self.types);
+    }
+}
+
+fn stand(count: usize) -> &'static str {
+    if count == 1 {
+        "stands with its brakes on"
+    } else {
+        "stand with their brakes on"
+    }
+}
