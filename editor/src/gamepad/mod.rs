@@ -1,8 +1,8 @@
 //! Gamepads, for the vehicle that is driven by hand.
 //!
-//! Where pads come from differs by system: [`linux`] reads /dev/input, everywhere else a crate for
-//! gamepads does ([`elsewhere`]). Both are behind [`Source`], which gives plain events; what they mean for
-//! a vehicle is in [`Grip`]. A source is there only while somebody drives: nothing is polled else.
+//! Where pads come from differs by system: `linux` reads /dev/input, everywhere else a crate for
+//! gamepads does (`elsewhere`). Both are behind `Source`, which gives plain events; what they mean for
+//! a vehicle is in `Grip`. A source is there only while somebody drives: nothing is polled else.
 //!
 //! ```text
 //!   system -> Source -> PadEvent -> Grip -> HandControls -> the run, as those of keys

@@ -62,15 +62,15 @@ pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
-    AgentCounts, ApproachFigures, ApproachLane, Attitude, Cell, Collision, Drive, DriveReading,
-    Ending, FitnessSummary, Ground, HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap,
-    HeatPlace, Inspection, JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection,
-    LawCounts, LogLine, MechanicsRecord, MishapCounts, ModuleOverrides, Observer, Party,
-    PlannedLane, PopulateFrom, Population, ProgrammeInspection, RoadInspection, RoadVehicle,
-    RunOptions, SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot,
-    StackSummary, StagePhase, Statistic, Status, StopReason, StopTarget, Summary, Ticket,
-    TrailerRecord, Turning, VehicleRecord, Waiting, Waits, WheelRecord, Why, World,
-    builtin_modules,
+    AgentCounts, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell, Collision,
+    CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
+    HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Inspection, JunctionFigures,
+    JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, MechanicsRecord,
+    MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom, Population,
+    ProgrammeInspection, RoadInspection, RoadVehicle, RunOptions, SaveError, SavedWorld, Session,
+    SignalHead, SimulationError, Snapshot, StackSummary, StagePhase, StandingTrailer, Statistic,
+    Status, StopReason, StopTarget, Summary, Ticket, TrailerRecord, Turning, VehicleRecord,
+    Waiting, Waits, WheelRecord, Why, World, builtin_modules,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.
