@@ -78,6 +78,10 @@ commands! {
     NudgeEast: "Nudge east", "Move the selection a metre east, or a step of the grid.", "Right";
     NudgeNorth: "Nudge north", "Move the selection a metre north, or a step of the grid.", "Up";
     NudgeSouth: "Nudge south", "Move the selection a metre south, or a step of the grid.", "Down";
+    MirrorLeftRight: "Mirror left to right", "Mirror the selection about the middle of its box: left becomes right.", "Shift+H";
+    MirrorUpDown: "Mirror up to down", "Mirror the selection about the middle of its box: up becomes down.", "Shift+V";
+    TurnLeft: "Turn left by 90 degrees", "Turn the selection a quarter counter-clockwise about the middle of its box.", "Ctrl+OpenBracket";
+    TurnRight: "Turn right by 90 degrees", "Turn the selection a quarter clockwise about the middle of its box.", "Ctrl+CloseBracket";
     SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
     MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
     ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
@@ -138,6 +142,10 @@ impl Command {
                 | Self::NudgeEast
                 | Self::NudgeNorth
                 | Self::NudgeSouth
+                | Self::MirrorLeftRight
+                | Self::MirrorUpDown
+                | Self::TurnLeft
+                | Self::TurnRight
                 | Self::SplitRoad
                 | Self::MergeRoads
                 | Self::ReverseRoad

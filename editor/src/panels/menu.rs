@@ -31,6 +31,12 @@ const EDIT: Groups = &[
         C::SelectAll,
         C::SelectSimilar,
     ],
+    &[
+        C::MirrorLeftRight,
+        C::MirrorUpDown,
+        C::TurnLeft,
+        C::TurnRight,
+    ],
     &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
 ];
 const SIMULATION: Groups = &[

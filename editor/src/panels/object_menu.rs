@@ -31,6 +31,8 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Ve
             C::FrameSelection,
         ];
         commands(ui, model, &common, actions);
+        let mirrors = [C::MirrorLeftRight, C::MirrorUpDown];
+        commands(ui, model, &mirrors, actions);
     }
     if let Some(at) = at {
         if !model.selection.is_empty() {

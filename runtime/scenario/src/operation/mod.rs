@@ -7,6 +7,7 @@ mod delete;
 pub mod draw;
 mod fragment;
 mod merge;
+pub mod mirror;
 mod motion;
 mod roads;
 pub mod signals;
