@@ -97,6 +97,7 @@ commands! {
     FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
     FrameAll: "Frame all", "Show the whole scenario.", "Home";
     Search: "Find street…", "Find a street, a park or a water by its name.", "Ctrl+F";
+    ShowHidden: "Show all that is hidden", "Bring back what View > Hide has taken off the map.", "Alt+H";
     ToggleGrid: "Grid", "Show or hide the grid.", "G";
     ToggleGridSnap: "Snap to grid", "Let the grid catch the pointer.", "Shift+G";
     ToggleMinimap: "Minimap", "Show or hide the minimap.", "N";

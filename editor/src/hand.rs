@@ -3,7 +3,7 @@
 
 use crate::camera::Camera;
 use crate::model::{Action, Model, Tone};
-use crate::tools::{Effect, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind};
+use crate::tools::{Effect, MapPart, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind};
 use egui::{Event, Key, PointerButton, Pos2, Rect, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
@@ -300,6 +300,9 @@ fn held(modifiers: egui::Modifiers) -> Modifiers {
 /// The driving vehicle at a world point.
 fn vehicle_at(point: DVec2, reach: &Reach<'_>) -> Option<u64> {
     let live = reach.model.live.as_ref()?;
+    if reach.model.settings.tools.hides(MapPart::Vehicles) {
+        return None;
+    }
     let limit = VEHICLE_REACH * reach.camera.scale;
     // A disc of four fifths of the length is near enough to a body, and cheap for thousands.
     let miss = |v: &roadwright_simulation::VehicleRecord| {

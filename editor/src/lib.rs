@@ -23,6 +23,7 @@ mod edit_commands;
 pub mod experiment;
 pub mod extensions;
 mod hand;
+mod hidden_chip;
 mod icons;
 mod jobs;
 mod keyboard;

@@ -1,4 +1,4 @@
-//! Mirroring and turning with the real editor.
+//! Mirroring, turning and hiding with the real editor.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
@@ -8,7 +8,7 @@ use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::Action;
-use roadwright_editor::tools::ToolKind;
+use roadwright_editor::tools::{MapPart, ToolKind};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
@@ -131,4 +131,118 @@ fn it_is_found_in_the_menu_and_in_the_palette() {
             .query_by_label("Mirror left to right Shift+H")
             .is_none()
     );
+}
+
+fn hide(bench: &mut Bench, part: MapPart) {
+    bench.set(|settings| settings.tools.hidden.extend([part]));
+}
+
+fn pixels(bench: &mut Bench, name: &str) -> Vec<u8> {
+    let path = bench.folder.path().join(name);
+    bench.picture(&path);
+    std::fs::read(path).unwrap()
+}
+
+#[test]
+fn what_is_hidden_is_not_drawn_taken_or_lost() {
+    let mut bench = corner();
+    bench.ask(Action::Select(Objects::new()));
+    bench.hover(-140.0, -140.0);
+    let (before, scenario) = (pixels(&mut bench, "a.png"), bench.scenario().clone());
+    bench.press("View");
+    bench.press("Hide");
+    bench.press("Hide obstacles");
+    bench.key(Key::Escape);
+    bench.hover(-140.0, -140.0);
+    assert_ne!(pixels(&mut bench, "b.png"), before);
+    assert_eq!(bench.scenario(), &scenario, "it is hidden, not deleted");
+    assert!(!bench.editor().model().document.title().is_empty());
+    // Neither a click nor a box nor Select all takes it.
+    bench.click(-70.0, 37.0);
+    assert!(bench.editor().model().selection.is_empty());
+    bench.drag_with(&[(-95.0, 20.0), (-50.0, 60.0)], Modifiers::SHIFT);
+    assert!(bench.editor().model().selection.is_empty());
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    let selection = &bench.editor().model().selection;
+    assert!(!selection.iter().any(|o| matches!(o, ObjectId::Obstacle(_))));
+    assert!(selection.iter().any(|o| matches!(o, ObjectId::Road(_))));
+    // The list says so, and selects it still.
+    bench.press_tab("Scenario");
+    bench.harness.get_by_label_contains("Obstacles (1), hidden");
+    // One click brings it back, and nothing else has happened.
+    bench.ask(Action::Select(Objects::new()));
+    bench.press_tab("Inspector");
+    bench.press("Hidden: obstacles. Show all");
+    assert!(bench.editor().model().settings.tools.hidden.is_empty());
+    assert!(bench.harness.query_by_label_contains("Show all").is_none());
+    bench.hover(-140.0, -140.0);
+    assert!(pixels(&mut bench, "c.png") == before, "all is as it was");
+    assert_eq!(bench.scenario(), &scenario);
+}
+
+#[test]
+fn hiding_puts_the_selection_down_and_leaves_the_run_alone() {
+    let mut bench = corner();
+    assert!(!bench.editor().model().selection.is_empty());
+    for part in MapPart::KINDS {
+        hide(&mut bench, part);
+    }
+    assert!(bench.editor().model().selection.is_empty());
+    bench.harness.get_by_label("Hidden: 6 kinds. Show all");
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    let arrived = bench.play_until(120.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.counts.arrived == 1)
+    });
+    assert!(arrived, "the simulation does not care");
+    bench.key(Key::Space);
+    // A list selects what nobody sees; Delete means it then.
+    let road = *bench
+        .scenario()
+        .network()
+        .roads()
+        .map(|(id, _)| id)
+        .collect::<Vec<_>>()
+        .first()
+        .unwrap();
+    bench.ask(Action::Select(Objects::from([ObjectId::Road(road)])));
+    assert_eq!(bench.editor().model().selection.len(), 1);
+    bench.key_with(Modifiers::ALT, Key::H);
+    assert!(bench.editor().model().settings.tools.hidden.is_empty());
+    // What is hidden is kept with the view from session to session, and is in no file.
+    hide(&mut bench, MapPart::Layer(3));
+    assert!(
+        bench.harness.query_by_label_contains("Show all").is_none(),
+        "no such layer here"
+    );
+    hide(&mut bench, MapPart::Vehicles);
+    let text = bench.editor().model().document.text();
+    assert!(!text.contains("hidden"));
+    let settings = serde_json::to_string(&bench.editor().model().settings).unwrap();
+    assert!(
+        settings.contains("\"hidden\":[\"vehicles\",{\"layer\":3}]"),
+        "{settings}"
+    );
+}
+
+#[test]
+fn a_layer_is_hidden_alone() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut bench = Bench::open(&path.join("../scenarios/figure-eight.scenario.json"));
+    let before = pixels(&mut bench, "a.png");
+    hide(&mut bench, MapPart::Layer(1));
+    let one = pixels(&mut bench, "b.png");
+    assert_ne!(one, before);
+    bench.harness.get_by_label("Hidden: layer 1. Show all");
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    let scenario = bench.scenario();
+    let selected = bench.editor().model().selection.iter();
+    for object in selected {
+        if let ObjectId::Road(id) = object {
+            assert_eq!(scenario.network().road(*id).unwrap().layer, 0);
+        }
+    }
+    hide(&mut bench, MapPart::Roads);
+    assert_ne!(pixels(&mut bench, "c.png"), one);
 }

@@ -10,7 +10,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::settings::Heat;
-use roadwright_editor::tools::ToolKind;
+use roadwright_editor::tools::{MapPart, ToolKind};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Control, Edit, LandId, LandUse, NodeId, ObjectId, RoadId};
@@ -50,6 +50,26 @@ fn town() {
     bench.set(|s| s.dark = true);
     bench.look_at(-140.0, 120.0, 70.0);
     hold(&mut bench, "town_dark");
+}
+
+#[test]
+fn hidden() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.set(|s| {
+        s.tools
+            .hidden
+            .extend([MapPart::Obstacles, MapPart::Forests])
+    });
+    bench.press_tab("Scenario");
+    hold(&mut bench, "hidden");
+    bench.set(|s| {
+        s.dark = true;
+        s.tools.hidden.extend([MapPart::Roads]);
+    });
+    bench.press("View");
+    bench.press("Hide");
+    hold(&mut bench, "hidden_dark");
 }
 
 #[test]
@@ -397,6 +417,7 @@ fn docs() {
         ("experiment", "experiment_shown"),
         ("workshop", "workshop_compare"),
         ("test-track", "test_track"),
+        ("hidden", "hidden"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));

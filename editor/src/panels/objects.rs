@@ -334,11 +334,22 @@ fn list(
     };
     // Counted over all, although only some are listed: the title says how many there are.
     let count = all.iter().filter(fits).count();
-    egui::CollapsingHeader::new(format!("{title} ({count})"))
+    let is_hidden = |id: ObjectId| {
+        let options = &model.settings.tools;
+        options.is_hidden(model.document.scenario(), id)
+    };
+    let is_all_hidden =
+        !model.settings.tools.hidden.is_empty() && all.iter().all(|(id, _)| is_hidden(*id));
+    let note = if is_all_hidden { ", hidden" } else { "" };
+    egui::CollapsingHeader::new(format!("{title} ({count}){note}"))
         .id_salt(title)
         .show(ui, |ui| {
             for (id, name) in all.iter().filter(fits).take(MOST) {
-                let text = format!("{id}  {name}");
+                let text = if is_hidden(*id) && !is_all_hidden {
+                    format!("{id}  {name} (hidden)")
+                } else {
+                    format!("{id}  {name}")
+                };
                 let row = ui.selectable_label(model.selection.contains(id), text);
                 // A right click on part of a selection is meant for all of it.
                 if row.secondary_clicked() && !model.selection.contains(id) {
