@@ -111,6 +111,8 @@ impl Editor {
             Command::NudgeEast => self.edit(|editor| editor.nudge(1.0, 0.0)),
             Command::NudgeNorth => self.edit(|editor| editor.nudge(0.0, 1.0)),
             Command::NudgeSouth => self.edit(|editor| editor.nudge(0.0, -1.0)),
+            Command::Group => self.edit(Self::group),
+            Command::Ungroup => self.edit(Self::ungroup),
             Command::MirrorLeftRight => self.edit(|editor| editor.mirror(true)),
             Command::MirrorUpDown => self.edit(|editor| editor.mirror(false)),
             Command::TurnLeft => self.edit(|editor| editor.turn(1)),

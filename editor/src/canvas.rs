@@ -255,7 +255,8 @@ impl Canvas {
             // A single one that is selected is chosen anew as well: something else may lie over it
             // here.
             if model.selection.len() < 2 || !found.iter().any(is_part) {
-                actions.push(Action::Select(found.into_iter().take(1).collect()));
+                let top = found.first().map(|object| context.whole(*object));
+                actions.push(Action::Select(top.unwrap_or_default()));
             }
         }
         let at = self.menu_at;

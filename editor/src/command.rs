@@ -78,6 +78,8 @@ commands! {
     NudgeEast: "Nudge east", "Move the selection a metre east, or a step of the grid.", "Right";
     NudgeNorth: "Nudge north", "Move the selection a metre north, or a step of the grid.", "Up";
     NudgeSouth: "Nudge south", "Move the selection a metre south, or a step of the grid.", "Down";
+    Group: "Group", "Make a group of the selection: a click on one of it selects all.", "Ctrl+G";
+    Ungroup: "Ungroup", "Dissolve the groups of what is selected.", "Ctrl+Shift+G";
     MirrorLeftRight: "Mirror left to right", "Mirror the selection about the middle of its box: left becomes right.", "Shift+H";
     MirrorUpDown: "Mirror up to down", "Mirror the selection about the middle of its box: up becomes down.", "Shift+V";
     TurnLeft: "Turn left by 90 degrees", "Turn the selection a quarter counter-clockwise about the middle of its box.", "Ctrl+OpenBracket";
@@ -143,6 +145,8 @@ impl Command {
                 | Self::NudgeEast
                 | Self::NudgeNorth
                 | Self::NudgeSouth
+                | Self::Group
+                | Self::Ungroup
                 | Self::MirrorLeftRight
                 | Self::MirrorUpDown
                 | Self::TurnLeft

@@ -22,6 +22,7 @@ mod document_flow;
 mod edit_commands;
 pub mod experiment;
 pub mod extensions;
+mod group_edits;
 mod hand;
 mod hidden_chip;
 mod icons;

@@ -73,6 +73,26 @@ fn hidden() {
 }
 
 #[test]
+fn group() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.drag(&[(-100.0, 0.0), (100.0, 0.0)]);
+    bench.ask(Action::Tool(ToolKind::Obstacle));
+    bench.drag(&[(-60.0, 20.0), (-30.0, 45.0)]);
+    bench.drag(&[(10.0, 20.0), (50.0, 45.0)]);
+    bench.key(Key::V);
+    bench.key_with(egui::Modifiers::COMMAND, Key::A);
+    bench.key_with(egui::Modifiers::COMMAND, Key::G);
+    bench.hover(-80.0, -60.0);
+    hold(&mut bench, "group");
+    bench.set(|s| s.dark = true);
+    bench.press_tab("Scenario");
+    bench.press("Groups (1)");
+    bench.scroll_to("group 1  Group 1 (3 objects)");
+    hold(&mut bench, "group_dark");
+}
+
+#[test]
 fn drawing() {
     let mut bench = Bench::empty();
     hold(&mut bench, "empty");

@@ -33,6 +33,8 @@ const EDIT: Groups = &[
         C::SelectSimilar,
     ],
     &[
+        C::Group,
+        C::Ungroup,
         C::MirrorLeftRight,
         C::MirrorUpDown,
         C::TurnLeft,

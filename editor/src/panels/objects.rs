@@ -1,8 +1,8 @@
 //! What the scenario says about itself, and all that is in it.
 
-use super::object_menu;
 use super::property::{Choice, Property, Subject, TextProperty};
 use super::widgets::{heading, level_title};
+use super::{groups, object_menu};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
@@ -307,6 +307,7 @@ fn lists(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Action>) {
     });
     let points = scenario.points_of_interest().iter();
     let points = points.map(|(id, point)| (ObjectId::PointOfInterest(*id), point.name.clone()));
+    groups::ui(ui, model, filter, actions);
     list(ui, model, "Roads", filter, roads, actions);
     list(ui, model, "Agents", filter, agents.collect(), actions);
     list(ui, model, "Flows", filter, flows.collect(), actions);

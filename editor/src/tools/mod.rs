@@ -32,7 +32,7 @@ pub use snap::{Snap, SnapKind, grid_spacing, snap};
 
 use crate::scene::Scene;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::operation::Objects;
+use roadwright_scenario::operation::{Objects, groups};
 use roadwright_scenario::{Edit, LaneType, ObjectId, Scenario};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -244,6 +244,14 @@ impl ToolContext<'_> {
         let mut found = self.scene.pick(point, reach);
         found.retain(|object| !self.options.is_kept_away(self.scenario, *object));
         found
+    }
+
+    /// What a click on an object means: it, with its group as far as the mouse may take it.
+    pub fn whole(&self, object: ObjectId) -> Objects {
+        let mut all = groups::with_groups(self.scenario, &Objects::from([object]));
+        let is_kept = |other: &ObjectId| self.options.is_kept_away(self.scenario, *other);
+        all.retain(|other| *other == object || !is_kept(other));
+        all
     }
 
     /// Objects wholly in a box that the mouse may take.

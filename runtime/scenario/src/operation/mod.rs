@@ -6,6 +6,7 @@
 mod delete;
 pub mod draw;
 mod fragment;
+pub mod groups;
 mod merge;
 pub mod mirror;
 mod motion;
