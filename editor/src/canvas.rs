@@ -383,23 +383,7 @@ impl Canvas {
             dots.map(|dots| (dots, people.unwrap_or_default())),
         );
         if let Some(live) = &model.live {
-            let network = model.document.scenario().network();
-            let is_shown = |head: &&SignalHead| {
-                let layer = network.road(head.road).map_or(0, |road| road.layer);
-                !options.hides_layer(layer)
-            };
-            let signals: Vec<SignalHead> = live.signals.iter().filter(is_shown).copied().collect();
-            board.signals(&signals);
-            if board.camera.scale < FARTHEST_LAMP {
-                let (low, high) = board.camera.view(board.rect);
-                let is_seen = |head: &&SignalHead| {
-                    let at = head.stop_line.position;
-                    at.cmpge(low - OUTLINE_MARGIN).all() && at.cmple(high + OUTLINE_MARGIN).all()
-                };
-                let seen: Vec<SignalHead> = signals.iter().filter(is_seen).copied().collect();
-                let scenario = model.document.scenario();
-                board.lamps(&signal::lit(scenario, &model.scene.layout, &seen));
-            }
+            signals(board, model, &live.signals);
         }
     }
 
@@ -440,6 +424,27 @@ impl Canvas {
         board
             .painter
             .text(at, egui::Align2::CENTER_CENTER, text, font, color);
+    }
+}
+
+/// What signals show, and their lamps from near.
+fn signals(board: &Board<'_>, model: &Model, heads: &[SignalHead]) {
+    let scenario = model.document.scenario();
+    let is_shown = |head: &&SignalHead| {
+        let road = scenario.network().road(head.road);
+        let layer = road.map_or(0, |road| road.layer);
+        !model.settings.tools.hides_layer(layer)
+    };
+    let heads: Vec<SignalHead> = heads.iter().filter(is_shown).copied().collect();
+    board.signals(&heads);
+    if board.camera.scale < FARTHEST_LAMP {
+        let (low, high) = board.camera.view(board.rect);
+        let is_seen = |head: &&SignalHead| {
+            let at = head.stop_line.position;
+            at.cmpge(low - OUTLINE_MARGIN).all() && at.cmple(high + OUTLINE_MARGIN).all()
+        };
+        let seen: Vec<SignalHead> = heads.iter().filter(is_seen).copied().collect();
+        board.lamps(&signal::lit(scenario, &model.scene.layout, &seen));
     }
 }
 
