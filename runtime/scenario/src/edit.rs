@@ -245,6 +245,7 @@ impl Scenario {
                 Ok(Edit::Flow(id, old))
             }
             Edit::Group(id, value) => {
+                check_id(id.0, &id)?;
                 // Members need not exist: they are named for convenience, and nothing builds on them.
                 let old = swap(&mut self.groups, id, value, || id.to_string())?;
                 Ok(Edit::Group(id, old))

@@ -165,6 +165,14 @@ fn files_have_groups_only_where_there_are_some() {
         let said = format!("{} {error}", error.key);
         assert!(said.contains(what) && error.line > 0, "{wrong}: {said}");
     }
+    // An id from which the next ones could not be counted.
+    let large = text.replace(
+        "\"1\": {\"name\": \"Group 1\"",
+        "\"4294967295\": {\"name\": \"Group 1\"",
+    );
+    assert_ne!(large, text);
+    let error = file::from_text(&large).unwrap_err();
+    assert!(error.message.contains("ids run up to"), "{error}");
     // What can be read is read without them.
     let broken = text.replace(line, r#"{"cars": [1]}"#);
     let folder = tempfile::tempdir().unwrap();
