@@ -149,6 +149,7 @@ impl Editor {
             editor.model.damaged = Some(Arc::new(damaged));
             editor.model.dialog = Dialog::Damaged;
         }
+        editor.drop_lost_members();
         // The first picture shows the world, not an empty map.
         editor.derive();
         editor.wait_for_scene();

@@ -5,8 +5,11 @@ use crate::model::Tone;
 use crate::scene::Scene;
 use crate::tools::{grid_spacing, named};
 use roadwright_geometry::DVec2;
+use roadwright_scenario::operation::mirror::{self, Mirror};
 use roadwright_scenario::operation::{self, Motion, Objects};
-use roadwright_scenario::{Edit, ObjectId, Scenario};
+use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
+use std::collections::BTreeSet;
+use std::f64::consts::FRAC_PI_2;
 
 /// How far the arrow keys move, m, where the grid does not catch.
 const NUDGE: f64 = 1.0;
@@ -225,6 +228,72 @@ impl Editor {
             Ok(edit) => self.apply(arrangement.title(), edit),
             Err(error) => self.say(Tone::Refused, &format!("{error}.")),
         }
+    }
+
+    /// Mirrors the selection about the middle of its box: left to right, or up to down.
+    pub(crate) fn mirror(&mut self, left_right: bool) {
+        let Some(middle) = self.middle_to_turn_about() else {
+            return;
+        };
+        let scenario = self.model.document.scenario();
+        let mirror = if left_right {
+            Mirror::LeftRight(middle.x)
+        } else {
+            Mirror::UpDown(middle.y)
+        };
+        match mirror::mirrored(scenario, &self.model.selection, mirror) {
+            Ok(mirrored) => {
+                let label = format!("Mirror {}", named(&self.model.selection));
+                self.apply(&label, mirrored.edit);
+                self.say_changed_rules(&mirrored.changed_rules);
+            }
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
+    }
+
+    fn say_changed_rules(&mut self, nodes: &BTreeSet<NodeId>) {
+        let Some(first) = nodes.first() else {
+            return;
+        };
+        let which = match nodes.len() {
+            1 => first.to_string(),
+            more => format!("{first} and {} more", more - 1),
+        };
+        let text = format!(
+            "Rules of single turns that make no sense in the mirror are left out at {which}: look at \
+             the signals there."
+        );
+        self.say(Tone::Refused, &text);
+    }
+
+    /// Turns the selection by quarters, counter-clockwise, about the middle of its box.
+    pub(crate) fn turn(&mut self, quarters: i32) {
+        let Some(middle) = self.middle_to_turn_about() else {
+            return;
+        };
+        let scenario = self.model.document.scenario();
+        let motion = Motion::turn(middle, f64::from(quarters) * FRAC_PI_2);
+        match operation::moved(scenario, &self.model.selection, &motion) {
+            Ok(edit) => {
+                let label = format!("Turn {}", named(&self.model.selection));
+                self.apply(&label, edit);
+            }
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
+    }
+
+    /// The middle of the selection; without one it says why.
+    fn middle_to_turn_about(&mut self) -> Option<DVec2> {
+        let middle = mirror::middle(self.model.document.scenario(), &self.model.selection);
+        if middle.is_none() {
+            let text = if self.model.selection.is_empty() {
+                "Nothing is selected."
+            } else {
+                "What stands on lanes follows its road: select the road as well."
+            };
+            self.say(Tone::Refused, text);
+        }
+        middle
     }
 
     /// Selects all that is like what is selected.

@@ -3,13 +3,14 @@
 use crate::camera::Camera;
 use crate::hand::vehicle_at;
 use crate::hand::{Hand, Reach, context};
+use crate::hidden_chip::HiddenChip;
 use crate::map::{Ink, MapPainter, VehicleDot};
 use crate::marks::Board;
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
 use crate::panels::{object_menu, vehicle_menu};
 use crate::settings::Heat;
-use crate::tools::{ToolKind, grid_spacing, outline_of};
+use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};
 use egui::{Key, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use roadwright_geometry::DVec2;
 use roadwright_render::signal;
@@ -86,6 +87,7 @@ pub struct Canvas {
     /// The tool and what the mouse does with it.
     pub(crate) hand: Hand,
     minimap: Minimap,
+    hidden_chip: HiddenChip,
     /// Where the menu was opened, m.
     menu_at: Option<DVec2>,
     /// The vehicle under way that it was opened on.
@@ -105,6 +107,7 @@ impl Canvas {
             painter,
             hand: Hand::new(ToolKind::Select),
             minimap: Minimap::default(),
+            hidden_chip: HiddenChip::default(),
             menu_at: None,
             menu_vehicle: None,
             rect: Rect::from_min_size(Pos2::ZERO, Vec2::new(1000.0, 700.0)),
@@ -146,6 +149,7 @@ impl Canvas {
         } else {
             self.minimap.hide();
         }
+        self.hidden_chip.ui(ui, response.rect, model, actions);
         self.cursor(ui, &response, model);
         self.menu(&response, model, &view, actions);
         view.send(model, actions);
@@ -205,14 +209,14 @@ impl Canvas {
         actions: &mut Vec<Action>,
     ) {
         let on_map = response.contains_pointer();
-        let minimap = &self.minimap;
+        let (minimap, chip) = (&self.minimap, &self.hidden_chip);
         let mut reach = Reach {
             model,
             camera: view.camera,
             rect: self.rect,
             actions,
         };
-        let is_free = |at: Pos2| on_map && !minimap.contains(at);
+        let is_free = |at: Pos2| on_map && !minimap.contains(at) && !chip.contains(at);
         if let Some(pointer) = self.hand.pointer_events(ui, &mut reach, is_free) {
             view.pointer = pointer;
         }
@@ -256,7 +260,8 @@ impl Canvas {
             // A single one that is selected is chosen anew as well: something else may lie over it
             // here.
             if model.selection.len() < 2 || !found.iter().any(is_part) {
-                actions.push(Action::Select(found.into_iter().take(1).collect()));
+                let top = found.first().map(|object| context.whole(*object));
+                actions.push(Action::Select(top.unwrap_or_default()));
             }
         }
         let (at, vehicle) = (self.menu_at, self.menu_vehicle);
@@ -284,14 +289,22 @@ impl Canvas {
         let spacing = grid_spacing(board.camera.scale);
         self.ground(board, model, spacing);
         self.traffic(board, model);
+        let options = &model.settings.tools;
         if model.settings.names {
             let is_pale = self.painter.heat().is_some();
-            board.land_names(&model.scene);
-            board.street_names(&model.scene, &self.dots, is_pale);
-            board.place_names(model.document.scenario());
+            if !options.hides(MapPart::Land) {
+                board.land_names(&model.scene);
+            }
+            board.street_names(&model.scene, options, &self.dots, is_pale);
+            if !options.hides(MapPart::Places) {
+                board.place_names(model.document.scenario());
+            }
         }
         if model.settings.problems {
-            board.problems(&model.findings.1);
+            let scenario = model.document.scenario();
+            let findings = model.findings.1.iter();
+            let seen = findings.filter(|finding| !options.is_hidden(scenario, finding.object));
+            board.problems(seen);
         }
         if let Some(paths) = &model.experiment.paths {
             board.drive_paths(paths);
@@ -316,6 +329,7 @@ impl Canvas {
         board.painter.rect_filled(board.rect, 0.0, theme.ground());
         let ink = if theme.dark { Ink::Dark } else { Ink::Light };
         self.painter.set_scene(&model.scene, ink);
+        self.painter.set_hidden(&model.settings.tools.hidden);
         self.painter
             .paint_ground(board.painter, board.rect, board.camera);
         if let Some(background) = &model.background {
@@ -329,7 +343,9 @@ impl Canvas {
     /// Roads with the heat on them, and what drives on both.
     fn traffic(&mut self, board: &Board<'_>, model: &Model) {
         self.dots.clear();
-        if let Some(live) = &model.live {
+        let options = &model.settings.tools;
+        let shows_vehicles = !options.hides(MapPart::Vehicles);
+        if let Some(live) = model.live.as_ref().filter(|_| shows_vehicles) {
             let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
             let dot = |v: &roadwright_simulation::VehicleRecord| VehicleDot {
                 body: v.body,
@@ -377,17 +393,7 @@ impl Canvas {
             dots.map(|dots| (dots, people.unwrap_or_default())),
         );
         if let Some(live) = &model.live {
-            board.signals(&live.signals);
-            if board.camera.scale < FARTHEST_LAMP {
-                let (low, high) = board.camera.view(board.rect);
-                let is_seen = |head: &&SignalHead| {
-                    let at = head.stop_line.position;
-                    at.cmpge(low - OUTLINE_MARGIN).all() && at.cmple(high + OUTLINE_MARGIN).all()
-                };
-                let seen: Vec<SignalHead> = live.signals.iter().filter(is_seen).copied().collect();
-                let scenario = model.document.scenario();
-                board.lamps(&signal::lit(scenario, &model.scene.layout, &seen));
-            }
+            signals(board, model, &live.signals);
         }
     }
 
@@ -428,6 +434,27 @@ impl Canvas {
         board
             .painter
             .text(at, egui::Align2::CENTER_CENTER, text, font, color);
+    }
+}
+
+/// What signals show, and their lamps from near.
+fn signals(board: &Board<'_>, model: &Model, heads: &[SignalHead]) {
+    let scenario = model.document.scenario();
+    let is_shown = |head: &&SignalHead| {
+        let road = scenario.network().road(head.road);
+        let layer = road.map_or(0, |road| road.layer);
+        !model.settings.tools.hides_layer(layer)
+    };
+    let heads: Vec<SignalHead> = heads.iter().filter(is_shown).copied().collect();
+    board.signals(&heads);
+    if board.camera.scale < FARTHEST_LAMP {
+        let (low, high) = board.camera.view(board.rect);
+        let is_seen = |head: &&SignalHead| {
+            let at = head.stop_line.position;
+            at.cmpge(low - OUTLINE_MARGIN).all() && at.cmple(high + OUTLINE_MARGIN).all()
+        };
+        let seen: Vec<SignalHead> = heads.iter().filter(is_seen).copied().collect();
+        board.lamps(&signal::lit(scenario, &model.scene.layout, &seen));
     }
 }
 

@@ -78,6 +78,12 @@ commands! {
     NudgeEast: "Nudge east", "Move the selection a metre east, or a step of the grid.", "Right";
     NudgeNorth: "Nudge north", "Move the selection a metre north, or a step of the grid.", "Up";
     NudgeSouth: "Nudge south", "Move the selection a metre south, or a step of the grid.", "Down";
+    Group: "Group", "Make a group of the selection: a click on one of it selects all.", "Ctrl+G";
+    Ungroup: "Ungroup", "Dissolve the groups of what is selected.", "Ctrl+Shift+G";
+    MirrorLeftRight: "Mirror left to right", "Mirror the selection about the middle of its box: left becomes right.", "Shift+H";
+    MirrorUpDown: "Mirror up to down", "Mirror the selection about the middle of its box: up becomes down.", "Shift+V";
+    TurnLeft: "Turn left by 90 degrees", "Turn the selection a quarter counter-clockwise about the middle of its box.", "Ctrl+OpenBracket";
+    TurnRight: "Turn right by 90 degrees", "Turn the selection a quarter clockwise about the middle of its box.", "Ctrl+CloseBracket";
     SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
     MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
     ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
@@ -95,6 +101,7 @@ commands! {
     FrameSelection: "Frame selection", "Show the selection, or everything if nothing is selected.", "F";
     FrameAll: "Frame all", "Show the whole scenario.", "Home";
     Search: "Find street…", "Find a street, a park or a water by its name.", "Ctrl+F";
+    ShowHidden: "Show all that is hidden", "Bring back what View > Hide has taken off the map.", "Alt+H";
     ToggleGrid: "Grid", "Show or hide the grid.", "G";
     ToggleGridSnap: "Snap to grid", "Let the grid catch the pointer.", "Shift+G";
     ToggleMinimap: "Minimap", "Show or hide the minimap.", "N";
@@ -140,6 +147,12 @@ impl Command {
                 | Self::NudgeEast
                 | Self::NudgeNorth
                 | Self::NudgeSouth
+                | Self::Group
+                | Self::Ungroup
+                | Self::MirrorLeftRight
+                | Self::MirrorUpDown
+                | Self::TurnLeft
+                | Self::TurnRight
                 | Self::SplitRoad
                 | Self::MergeRoads
                 | Self::ReverseRoad

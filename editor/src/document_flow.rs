@@ -107,6 +107,7 @@ impl Editor {
             autosave.clear();
         }
         self.put_document(document);
+        self.drop_lost_members();
         // A run keeps its modules when its scenario is saved elsewhere; another document does not.
         let path = self.model.document.path();
         self.extensions.follow(path, &self.model.settings);

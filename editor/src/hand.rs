@@ -3,7 +3,7 @@
 
 use crate::camera::Camera;
 use crate::model::{Action, Model, Tone};
-use crate::tools::{Effect, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind};
+use crate::tools::{Effect, MapPart, Modifiers, Pointer, Tool, ToolContext, ToolEvent, ToolKind};
 use egui::{Event, Key, PointerButton, Pos2, Rect, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
@@ -297,9 +297,12 @@ fn held(modifiers: egui::Modifiers) -> Modifiers {
     }
 }
 
-/// The driving vehicle at a world point.
+/// The vehicle under way at a point of the world, if vehicles are not hidden.
 pub(crate) fn vehicle_at(point: DVec2, model: &Model, camera: &Camera) -> Option<u64> {
     let live = model.live.as_ref()?;
+    if model.settings.tools.hides(MapPart::Vehicles) {
+        return None;
+    }
     let limit = VEHICLE_REACH * camera.scale;
     // A disc of four fifths of the length is near enough to a body, and cheap for thousands.
     let miss = |v: &roadwright_simulation::VehicleRecord| {

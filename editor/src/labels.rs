@@ -3,6 +3,7 @@
 use crate::map::VehicleDot;
 use crate::marks::Board;
 use crate::scene::Scene;
+use crate::tools::ToolOptions;
 use egui::epaint::TextShape;
 use egui::{Color32, FontId, Pos2, Rect, Vec2, vec2};
 use roadwright_render::{ground, palette};
@@ -33,13 +34,20 @@ impl Board<'_> {
     /// letters dark with a halo in the colour of the ground.
     /// The name of a street is faint while a vehicle is on it, which it would cover.
     /// On the pale roads of a heat map all are dark.
-    pub(crate) fn street_names(&self, scene: &Scene, vehicles: &[VehicleDot], is_pale: bool) {
+    pub(crate) fn street_names(
+        &self,
+        scene: &Scene,
+        options: &ToolOptions,
+        vehicles: &[VehicleDot],
+        is_pale: bool,
+    ) {
         let vehicles: Vec<Pos2> = self.points_in_view(vehicles);
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
         let mut taken: Vec<Rect> = Vec::new();
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
-        for street in &scene.street_names {
+        let streets = scene.street_names.iter();
+        for street in streets.filter(|street| !options.hides_layer(street.layer)) {
             let is_seen = street.middle.cmpge(low).all() && street.middle.cmple(high).all();
             let room = (street.length / self.camera.scale) as f32;
             // The longest come first: no later one has room.

@@ -301,7 +301,7 @@ impl Board<'_> {
     }
 
     /// Marks where something is wrong.
-    pub(crate) fn problems(&self, findings: &[Finding]) {
+    pub(crate) fn problems<'f>(&self, findings: impl Iterator<Item = &'f Finding>) {
         let mut drawn = 0;
         for finding in findings {
             let at = self.at(finding.place);

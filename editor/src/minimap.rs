@@ -2,14 +2,16 @@
 
 use crate::camera::Camera;
 use crate::model::Model;
-use crate::scene::Scene;
+use crate::scene::{RoadShape, Scene};
 use crate::theme::Theme;
+use crate::tools::{MapPart, ToolOptions};
 use egui::{
     Color32, ColorImage, Rect, Sense, Stroke, StrokeKind, TextureHandle, TextureOptions, Ui, pos2,
     vec2,
 };
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_render::{ground, palette};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Longest side, points.
@@ -21,6 +23,7 @@ const DETAIL: f32 = 2.0;
 struct Drawn {
     scene: Arc<Scene>,
     dark: bool,
+    hidden: BTreeSet<MapPart>,
     texture: TextureHandle,
     low: DVec2,
     high: DVec2,
@@ -35,9 +38,10 @@ pub(crate) struct Minimap {
 }
 
 impl Minimap {
-    fn update(&mut self, ui: &Ui, scene: &Arc<Scene>, theme: Theme) {
+    fn update(&mut self, ui: &Ui, scene: &Arc<Scene>, options: &ToolOptions, theme: Theme) {
         if let Some(drawn) = &mut self.drawn
             && drawn.dark == theme.dark
+            && drawn.hidden == options.hidden
         {
             // Every edit makes a new scene; only roads and land are drawn, so only their changes count.
             let same = Arc::ptr_eq(&drawn.scene, scene);
@@ -49,12 +53,14 @@ impl Minimap {
             }
         }
         let (low, high) = extent(scene);
-        let image = picture(scene, low, high, theme);
-        let options = TextureOptions::LINEAR;
+        let image = picture(scene, options, low, high, theme);
         self.drawn = Some(Drawn {
             scene: scene.clone(),
             dark: theme.dark,
-            texture: ui.ctx().load_texture("minimap", image, options),
+            hidden: options.hidden.clone(),
+            texture: ui
+                .ctx()
+                .load_texture("minimap", image, TextureOptions::LINEAR),
             low,
             high,
         });
@@ -85,7 +91,7 @@ impl Minimap {
             return None;
         }
         let theme = model.theme();
-        self.update(ui, &model.scene, theme);
+        self.update(ui, &model.scene, &model.settings.tools, theme);
         let Drawn {
             texture, low, high, ..
         } = self.drawn.as_ref()?;
@@ -163,7 +169,13 @@ fn land(image: &mut ColorImage, scene: &Scene, low: DVec2, pixel: f64, theme: Th
 }
 
 /// Land, and roads as lines of one pixel.
-fn picture(scene: &Scene, low: DVec2, high: DVec2, theme: Theme) -> ColorImage {
+fn picture(
+    scene: &Scene,
+    options: &ToolOptions,
+    low: DVec2,
+    high: DVec2,
+    theme: Theme,
+) -> ColorImage {
     let world = high - low;
     let pixel = world.max_element() / f64::from(SIZE * DETAIL);
     let (width, height) = (
@@ -171,9 +183,12 @@ fn picture(scene: &Scene, low: DVec2, high: DVec2, theme: Theme) -> ColorImage {
         ((world.y / pixel) as usize).max(8),
     );
     let mut image = ColorImage::filled([width, height], theme.ground());
-    land(&mut image, scene, low, pixel, theme);
+    if !options.hides(MapPart::Land) {
+        land(&mut image, scene, low, pixel, theme);
+    }
     let ink = theme.of_the_map(palette::ASPHALT);
-    for road in &scene.roads {
+    let is_shown = |road: &&RoadShape| !options.hides_layer(road.road.layer);
+    for road in scene.roads.iter().filter(is_shown) {
         for pair in road.line.windows(2) {
             let (a, b) = ((pair[0] - low) / pixel, (pair[1] - low) / pixel);
             // A step for each pixel along the longer side leaves no gaps.

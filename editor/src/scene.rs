@@ -27,7 +27,7 @@ pub struct RoadShape {
     /// Greatest distance of an edge from the line, m.
     pub reach: f64,
     /// Shared with the scenario: the shape holds while the road is this one.
-    road: Arc<Road>,
+    pub(crate) road: Arc<Road>,
 }
 
 /// A name of a street and the road that it can be written on.
@@ -43,6 +43,8 @@ pub struct StreetName {
     pub length: f64,
     /// Width of the carriageway, m.
     pub width: f64,
+    /// Layer of the road.
+    pub layer: i8,
 }
 
 /// The name of a park or a water, and where it is written.
@@ -425,6 +427,7 @@ fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
                 heading: pose.heading,
                 length: to - from,
                 width: left - right,
+                layer: road.layer,
             })
         })
         .collect();

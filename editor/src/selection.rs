@@ -1,6 +1,8 @@
 //! What is selected.
 
 use crate::app::Editor;
+use crate::model::Tone;
+use crate::settings::Settings;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{ObjectId, Scenario};
 
@@ -38,8 +40,30 @@ impl Editor {
         let scenario = self.model.document.scenario();
         let mut all = everything(scenario);
         let options = &self.model.settings.tools;
-        all.retain(|object| !options.is_locked(scenario, *object));
+        all.retain(|object| !options.is_kept_away(scenario, *object));
         self.model.selection = all;
+    }
+
+    /// Takes other settings. What is hidden with them is no longer selected: nobody would see what a key
+    /// moves or deletes. The lists of the Scenario panel select it again.
+    pub(crate) fn take_settings(&mut self, settings: Settings) {
+        let before = std::mem::replace(&mut self.model.settings, settings).tools;
+        let scenario = self.model.document.scenario();
+        let now = &self.model.settings.tools;
+        if before.hidden != now.hidden {
+            let vanishes = |object: &ObjectId| {
+                now.is_hidden(scenario, *object) && !before.is_hidden(scenario, *object)
+            };
+            self.model.selection.retain(|object| !vanishes(object));
+        }
+    }
+
+    /// Shows all that is hidden.
+    pub(crate) fn show_hidden(&mut self) {
+        let hidden = std::mem::take(&mut self.model.settings.tools.hidden);
+        if hidden.is_empty() {
+            self.say(Tone::Refused, "Nothing is hidden.");
+        }
     }
 
     /// Drops what an undo or another edit has taken away from the selection.

@@ -231,32 +231,52 @@ fn memory_is_bounded_and_the_oldest_goes() {
     assert!(seen.error.is_none(), "{:?}", seen.error);
 }
 
-/// Times and bytes of the way back in old-town with its 150 vehicles: run by hand with
-/// `cargo test --release --workspace --test past -- --ignored --nocapture`.
+/// Old-town with 150 vehicles at any time: who arrives sets out again.
+fn lively_town() -> Arc<Scenario> {
+    let mut scenario = Scenario::clone(&shipped("old-town"));
+    let agents = scenario.agents().clone();
+    for (id, agent) in agents {
+        let agent = roadwright_scenario::Agent {
+            repeat: Some(0.0),
+            ..agent
+        };
+        let edit = Edit::Agent(id, Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    Arc::new(scenario)
+}
+
+/// Times and bytes of the way back over five minutes of old-town with its 150 vehicles: run by hand
+/// with `cargo test --release --workspace --test past -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]
 fn measure_looking_back() {
-    let scenario = shipped("old-town");
-    let mut live = live(&scenario);
-    let end = play_to(&mut live, 150.0);
+    let mut live = live(&lively_town());
+    let end = play_to(&mut live, 310.0);
+    let (from, to) = (end.timeline.from, end.timeline.to);
     println!(
         "{} vehicles, {} bytes for {} s",
         end.snapshot.vehicles.len(),
         end.timeline.bytes,
-        end.timeline.to - end.timeline.from
+        to - from
     );
+    assert!(end.timeline.bytes <= 200_000_000);
+    // From one end to the other and back, so that no moment helps to find the next one; just before a
+    // checkpoint most steps have to be done again.
+    let moments = (0..100).map(|i| from + 1.97 + f64::from((i * 37) % 149) * 2.0);
     let mut times = Vec::new();
-    for i in 0..100 {
-        let moment = f64::from((i * 37) % 149) + 0.77;
+    for moment in moments {
         #[allow(clippy::disallowed_methods, reason = "it is measured")]
         let started = Instant::now();
         live.look_back(moment);
-        settled(&live);
+        let seen = settled(&live);
         times.push(started.elapsed().as_secs_f64());
+        assert!((seen.snapshot.time - moment.min(to)).abs() < 0.02);
     }
     times.sort_by(f64::total_cmp);
     println!(
-        "median {:.1} ms, worst {:.1} ms",
+        "{} moments: median {:.1} ms, worst {:.1} ms",
+        times.len(),
         1e3 * times[50],
         1e3 * times[99]
     );

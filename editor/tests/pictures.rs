@@ -10,7 +10,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::settings::Heat;
-use roadwright_editor::tools::ToolKind;
+use roadwright_editor::tools::{MapPart, ToolKind};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Control, Edit, LandId, LandUse, NodeId, ObjectId, RoadId};
@@ -50,6 +50,46 @@ fn town() {
     bench.set(|s| s.dark = true);
     bench.look_at(-140.0, 120.0, 70.0);
     hold(&mut bench, "town_dark");
+}
+
+#[test]
+fn hidden() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.set(|s| {
+        s.tools
+            .hidden
+            .extend([MapPart::Obstacles, MapPart::Forests])
+    });
+    bench.press_tab("Scenario");
+    hold(&mut bench, "hidden");
+    bench.set(|s| {
+        s.dark = true;
+        s.tools.hidden.extend([MapPart::Roads]);
+    });
+    bench.press("View");
+    bench.press("Hide");
+    hold(&mut bench, "hidden_dark");
+}
+
+#[test]
+fn group() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.drag(&[(-100.0, 0.0), (100.0, 0.0)]);
+    bench.ask(Action::Tool(ToolKind::Obstacle));
+    bench.drag(&[(-60.0, 20.0), (-30.0, 45.0)]);
+    bench.drag(&[(10.0, 20.0), (50.0, 45.0)]);
+    bench.key(Key::V);
+    bench.key_with(egui::Modifiers::COMMAND, Key::A);
+    bench.key_with(egui::Modifiers::COMMAND, Key::G);
+    bench.hover(-80.0, -60.0);
+    hold(&mut bench, "group");
+    bench.set(|s| s.dark = true);
+    bench.press_tab("Scenario");
+    bench.press("Groups (1)");
+    bench.scroll_to("group 1  Group 1 (3 objects)");
+    hold(&mut bench, "group_dark");
 }
 
 #[test]
@@ -397,6 +437,7 @@ fn docs() {
         ("experiment", "experiment_shown"),
         ("workshop", "workshop_compare"),
         ("test-track", "test_track"),
+        ("hidden", "hidden"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));

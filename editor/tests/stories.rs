@@ -7,7 +7,7 @@ use common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
-use roadwright_editor::tools::{Lock, ObstacleKind, TerrainMode, ToolKind};
+use roadwright_editor::tools::{MapPart, ObstacleKind, TerrainMode, ToolKind};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{
@@ -377,7 +377,7 @@ fn land_is_drawn_reshaped_and_named() {
     assert_eq!(bench.scenario().land().len(), 1);
     // Locked, the mouse leaves it alone.
     bench.set(|s| {
-        s.tools.locks.insert(Lock::Land);
+        s.tools.locks.insert(MapPart::Land);
     });
     bench.click(10.0, -20.0);
     assert!(bench.editor().model().selection.is_empty());
@@ -1585,10 +1585,7 @@ fn what_is_locked_is_not_taken_by_the_mouse() {
     bench.click(60.0, 0.0);
     assert_eq!(bench.editor().model().selection.len(), 1);
     bench.set(|settings| {
-        settings
-            .tools
-            .locks
-            .insert(roadwright_editor::tools::Lock::Roads);
+        settings.tools.locks.insert(MapPart::Roads);
     });
     bench.click(60.0, 0.0);
     assert!(bench.editor().model().selection.is_empty());

@@ -339,10 +339,12 @@ impl Plan<'_> {
         8 * at
     }
 
-    fn batches(&mut self, meshes: &[Arc<Mesh>]) {
+    /// Plans the layers of meshes that are shown.
+    fn batches(&mut self, meshes: &[Arc<Mesh>], shows: impl Fn(i8) -> bool) {
         let keys: BTreeSet<(i8, u8)> = meshes
             .iter()
             .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
+            .filter(|(layer, _)| shows(*layer))
             .collect();
         let placed: Vec<_> = meshes
             .iter()
@@ -437,14 +439,9 @@ impl CallbackTrait for Callback {
             origins: Vec::new(),
             draws: Vec::new(),
         };
-        plan.batches(&self.frame.land);
-        for mesh in &self.frame.ground {
-            plan.batches(std::slice::from_ref(mesh));
+        for (list, meshes) in self.frame.lists() {
+            plan.batches(meshes, |layer| self.frame.shows(list, layer));
         }
-        plan.batches(&self.frame.roads);
-        plan.batches(&self.frame.obstacles);
-        plan.batches(std::slice::from_ref(&self.frame.things));
-        plan.batches(self.frame.starts.as_slice());
         for (figure, all) in self.frame.figures() {
             plan.instances(all, figure, self.frame.ink);
         }

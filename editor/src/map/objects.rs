@@ -84,13 +84,21 @@ fn trees(forest: &Forest, ink: Ink) -> Instances {
     }
 }
 
+/// Layers of the mesh of things: what is hidden together has one of its own.
+pub(super) const LOOSE: i8 = 0;
+pub(super) const PLACES: i8 = 1;
+const TRIPS: i8 = 2;
+
 fn things(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
     // Those that can be pushed; the others are with the land of their tile.
     let loose = scenario.obstacles().iter();
     let loose = loose.filter(|(_, obstacle)| obstacle.mass.is_some());
+    builder.set_layer(LOOSE);
     land::obstacles(&mut builder, loose);
+    builder.set_layer(PLACES);
     points_of_interest(&mut builder, scenario);
+    builder.set_layer(TRIPS);
     builder.begin(Pass::Marking);
     for agent in scenario.agents().values() {
         if let Some(Place::Ground(goal)) = agent.destination {

@@ -5,7 +5,7 @@ use super::heat::{HeatPicture, HeatQuestion};
 use super::instances::Instances;
 use super::mesh::{Ink, Level, Mesh};
 use super::moving::{self, Moving};
-use super::objects::Objects;
+use super::objects::{self, Objects};
 use super::shapes;
 use super::terrain::TerrainImage;
 use super::tiles::{self, TileId, Tiles};
@@ -13,13 +13,14 @@ use crate::camera::Camera;
 use crate::live::HeatCells;
 use crate::scene::Scene;
 use crate::settings::Heat;
+use crate::tools::MapPart;
 use crate::worker::Worker;
 use egui::{Color32, Rect, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
 use roadwright_render::land;
 use roadwright_scenario::Scenario;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Meshes that are kept although they are out of view.
@@ -111,6 +112,8 @@ pub struct MapPainter {
     /// What was asked last; `None`: no heat map is shown.
     heat_asked: Option<HeatQuestion>,
     heat: Option<HeatPicture>,
+    /// What is not drawn.
+    hidden: BTreeSet<MapPart>,
 }
 
 impl MapPainter {
@@ -176,6 +179,7 @@ impl MapPainter {
             heat_worker: Worker::new(heat, wake),
             heat_asked: None,
             heat: None,
+            hidden: BTreeSet::new(),
         }
     }
 
@@ -200,6 +204,18 @@ impl MapPainter {
             drawn: self.content_scene.clone(),
             drawn_ink: self.content_ink,
         });
+    }
+
+    /// What is not drawn from now on.
+    pub(crate) fn set_hidden(&mut self, hidden: &BTreeSet<MapPart>) {
+        // It is called in every frame.
+        if self.hidden != *hidden {
+            self.hidden = hidden.clone();
+        }
+    }
+
+    fn shows(&self, part: MapPart) -> bool {
+        !self.hidden.contains(&part)
     }
 
     /// Whether something is still being made.
@@ -312,10 +328,10 @@ impl MapPainter {
             .terrain
             .as_ref()
             .map(|terrain| terrain.contours.clone());
-        contours
-            .into_iter()
-            .chain([self.content.objects.floors.clone()])
-            .collect()
+        let floors = self
+            .shows(MapPart::Forests)
+            .then(|| self.content.objects.floors.clone());
+        contours.into_iter().chain(floors).collect()
     }
 
     /// What is in view, and asks for what is missing.
@@ -368,7 +384,7 @@ impl MapPainter {
                 .first()
                 .map_or(0.0, |tree| f64::from(super::instances::parts(tree).2));
             let apart = trees.low.cmpgt(high).any() || trees.high.cmplt(low).any();
-            !apart && radius / camera.scale > LEAST_TREE
+            !apart && radius / camera.scale > LEAST_TREE && self.shows(MapPart::Forests)
         });
         Frame {
             camera: *camera,
@@ -377,12 +393,12 @@ impl MapPainter {
             roads,
             obstacles,
             things: self.content.objects.things.clone(),
-            starts: moving
-                .is_none()
+            starts: (moving.is_none() && self.shows(MapPart::Vehicles))
                 .then(|| self.content.objects.starts.clone()),
             trees: trees.cloned().collect(),
             moving: moving::instances(moving.unwrap_or_default(), camera, (low, high)),
             ink: self.content_ink,
+            hidden: self.hidden.clone(),
         }
     }
 }
@@ -403,9 +419,55 @@ pub(super) struct Frame {
     /// By figure, from the bottom up.
     pub(super) moving: Vec<(Figure, Instances)>,
     pub(super) ink: Ink,
+    hidden: BTreeSet<MapPart>,
+}
+
+/// What the meshes of a list are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum List {
+    /// Land, and the yards of houses.
+    Land,
+    /// Contour lines and floors of forests.
+    Ground,
+    Roads,
+    Obstacles,
+    Things,
+    Starts,
 }
 
 impl Frame {
+    /// The meshes, from the bottom up: those of an element are drawn together, by layer and pass.
+    pub(super) fn lists(&self) -> Vec<(List, &[Arc<Mesh>])> {
+        let one = std::slice::from_ref;
+        let mut lists: Vec<(List, &[Arc<Mesh>])> = vec![(List::Land, self.land.as_slice())];
+        lists.extend(self.ground.iter().map(|mesh| (List::Ground, one(mesh))));
+        lists.extend([
+            (List::Roads, self.roads.as_slice()),
+            (List::Obstacles, self.obstacles.as_slice()),
+            (List::Things, one(&self.things)),
+            (List::Starts, self.starts.as_slice()),
+        ]);
+        lists
+    }
+
+    /// Whether a layer of a list of meshes is drawn.
+    pub(super) fn shows(&self, list: List, layer: i8) -> bool {
+        let part = match (list, layer) {
+            (List::Land, tiles::YARDS) | (List::Obstacles, _) => MapPart::Obstacles,
+            (List::Land, _) => MapPart::Land,
+            (List::Roads, layer) => {
+                let is_hidden = self.hidden.contains(&MapPart::Layer(layer));
+                return !is_hidden && !self.hidden.contains(&MapPart::Roads);
+            }
+            (List::Things, objects::LOOSE) => MapPart::Obstacles,
+            (List::Things, objects::PLACES) => MapPart::Places,
+            (List::Things, _) => MapPart::Vehicles,
+            // These are left out as a whole.
+            (List::Ground | List::Starts, _) => return true,
+        };
+        !self.hidden.contains(&part)
+    }
+
     /// What there are many of, from the bottom up.
     pub(super) fn figures(&self) -> impl Iterator<Item = (Figure, &Instances)> {
         let trees = self.trees.iter().map(|trees| (land::TREE, &**trees));

@@ -12,19 +12,11 @@ use std::sync::Arc;
 pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame: &Frame) {
     let painter = painter.with_clip_rect(rect);
     let mut shapes = Vec::new();
-    add_batches(&mut shapes, rect, camera, &frame.land);
-    for mesh in &frame.ground {
-        add_batches(&mut shapes, rect, camera, std::slice::from_ref(mesh));
+    for (list, meshes) in frame.lists() {
+        add_batches(&mut shapes, rect, camera, meshes, |layer| {
+            frame.shows(list, layer)
+        });
     }
-    add_batches(&mut shapes, rect, camera, &frame.roads);
-    add_batches(&mut shapes, rect, camera, &frame.obstacles);
-    add_batches(
-        &mut shapes,
-        rect,
-        camera,
-        std::slice::from_ref(&frame.things),
-    );
-    add_batches(&mut shapes, rect, camera, frame.starts.as_slice());
     for (figure, all) in frame.figures() {
         shapes.push(instances(
             rect,
@@ -37,10 +29,17 @@ pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame:
 }
 
 /// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road.
-fn add_batches(shapes: &mut Vec<Shape>, rect: Rect, camera: &Camera, meshes: &[Arc<Mesh>]) {
+fn add_batches(
+    shapes: &mut Vec<Shape>,
+    rect: Rect,
+    camera: &Camera,
+    meshes: &[Arc<Mesh>],
+    shows: impl Fn(i8) -> bool,
+) {
     let keys: BTreeSet<(i8, u8)> = meshes
         .iter()
         .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
+        .filter(|(layer, _)| shows(*layer))
         .collect();
     for key in keys {
         for mesh in meshes {

@@ -228,13 +228,15 @@ fn hash_ring(ring: &[DVec2], hasher: &mut impl Hasher) {
     }
 }
 
+/// The layer of yards in the meshes of land: below the lowest use.
+pub(super) const YARDS: i8 = -1;
+
 /// The triangles of the land of a tile, with the yards of its houses: below all roads.
 pub(super) fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     let scenario = &scene.scenario;
     if let Some(detail) = land::Detail::at(level.pixels_per_metre()) {
-        // Below the lowest use.
-        builder.set_layer(-1);
+        builder.set_layer(YARDS);
         let obstacles = tile.obstacles.iter();
         let houses = obstacles.filter_map(|id| scenario.obstacles().get(id));
         land::yards(&mut builder, houses, detail);
@@ -310,6 +312,7 @@ fn lines(builder: &mut MeshBuilder, scene: &Scene, tile: &Tile) {
             RoadClass::Ramp => (1.7, palette::ASPHALT, Pass::Lane),
             RoadClass::Motorway => (3.0, palette::ASPHALT, Pass::Marking),
         };
+        builder.set_layer(road.layer);
         builder.begin(order);
         // At 2.5 m a point and more, 1.5 m off cannot be seen.
         let points = road.reference_line.sample(1.5, 0.0);

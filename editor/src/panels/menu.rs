@@ -4,9 +4,10 @@ use crate::command::{Command, Command as C};
 use crate::icons::{self, PlaySign};
 use crate::model::{Action, Model};
 use crate::playing::SPEEDS;
-use crate::settings::Heat;
-use crate::tools::{Lock, Tone, layers};
+use crate::settings::{Heat, Settings};
+use crate::tools::{MapPart, Tone};
 use egui::{Align, Button, Label, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+use std::collections::BTreeSet;
 
 /// With less room beside it the clock says how many drive only when it is pointed at, points: it would
 /// leave nothing to the name of the scenario.
@@ -30,6 +31,14 @@ const EDIT: Groups = &[
         C::Delete,
         C::SelectAll,
         C::SelectSimilar,
+    ],
+    &[
+        C::Group,
+        C::Ungroup,
+        C::MirrorLeftRight,
+        C::MirrorUpDown,
+        C::TurnLeft,
+        C::TurnRight,
     ],
     &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
 ];
@@ -66,7 +75,14 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let aids = [C::ToggleGrid, C::ToggleGridSnap, C::ToggleMinimap];
     items(ui, model, actions, &aids);
     toggles(ui, model, actions);
-    ui.menu_button("Lock", |ui| locks(ui, model, actions));
+    ui.menu_button("Lock", |ui| {
+        parts(ui, model, "Lock", |s| &mut s.tools.locks, actions)
+    });
+    ui.menu_button("Hide", |ui| {
+        parts(ui, model, "Hide", |s| &mut s.tools.hidden, actions);
+        ui.separator();
+        items(ui, model, actions, &[C::ShowHidden]);
+    });
     ui.separator();
     heat(ui, model, actions);
     ui.separator();
@@ -116,22 +132,27 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-/// What the mouse leaves alone: kinds of objects, and layers if there are several.
-fn locks(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let layers = layers(model.document.scenario());
-    let layers = layers.iter().filter(|_| layers.len() > 1);
+/// A tick for each part of the map, by which it is in a set of the settings: kinds of objects, and
+/// layers if there are several.
+fn parts(
+    ui: &mut Ui,
+    model: &Model,
+    verb: &str,
+    set: impl Fn(&mut Settings) -> &mut BTreeSet<MapPart>,
+    actions: &mut Vec<Action>,
+) {
     let mut settings = model.settings.clone();
-    let locks = &mut settings.tools.locks;
-    for lock in Lock::KINDS
-        .into_iter()
-        .chain(layers.map(|layer| Lock::Layer(*layer)))
-    {
-        let mut on = locks.contains(&lock);
-        if ui.checkbox(&mut on, lock.title()).changed() {
+    let chosen = set(&mut settings);
+    for part in MapPart::all(model.document.scenario()) {
+        let mut on = chosen.contains(&part);
+        if ui
+            .checkbox(&mut on, format!("{verb} {}", part.name()))
+            .changed()
+        {
             if on {
-                locks.insert(lock);
+                chosen.insert(part);
             } else {
-                locks.remove(&lock);
+                chosen.remove(&part);
             }
         }
     }

@@ -8,6 +8,7 @@ mod dialogs;
 mod docking;
 mod driving;
 mod experiment;
+mod groups;
 mod history;
 mod inspector;
 mod keys;

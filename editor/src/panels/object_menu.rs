@@ -17,7 +17,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Ve
     match model.single() {
         Some(object) => single(ui, model, object, at, actions),
         None if model.selection.is_empty() => {}
-        None => several(ui, actions),
+        None => several(ui, model, actions),
     }
     if !model.selection.is_empty() {
         ui.separator();
@@ -31,6 +31,8 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, at: Option<DVec2>, actions: &mut Ve
             C::FrameSelection,
         ];
         commands(ui, model, &common, actions);
+        let mirrors = [C::MirrorLeftRight, C::MirrorUpDown];
+        commands(ui, model, &mirrors, actions);
     }
     if let Some(at) = at {
         if !model.selection.is_empty() {
@@ -109,7 +111,9 @@ fn single(
     }
 }
 
-fn several(ui: &mut Ui, actions: &mut Vec<Action>) {
+fn several(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    commands(ui, model, &[Command::Group, Command::Ungroup], actions);
+    ui.separator();
     for arrangement in Arrangement::ALL {
         if item(ui, arrangement.title()) {
             actions.push(Action::Arrange(arrangement));

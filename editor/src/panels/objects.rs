@@ -1,8 +1,8 @@
 //! What the scenario says about itself, and all that is in it.
 
-use super::object_menu;
 use super::property::{Choice, Property, Subject, TextProperty};
 use super::widgets::{heading, level_title};
+use super::{groups, object_menu};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
@@ -307,6 +307,7 @@ fn lists(ui: &mut Ui, model: &Model, filter: &str, actions: &mut Vec<Action>) {
     });
     let points = scenario.points_of_interest().iter();
     let points = points.map(|(id, point)| (ObjectId::PointOfInterest(*id), point.name.clone()));
+    groups::ui(ui, model, filter, actions);
     list(ui, model, "Roads", filter, roads, actions);
     list(ui, model, "Agents", filter, agents.collect(), actions);
     list(ui, model, "Flows", filter, flows.collect(), actions);
@@ -334,11 +335,22 @@ fn list(
     };
     // Counted over all, although only some are listed: the title says how many there are.
     let count = all.iter().filter(fits).count();
-    egui::CollapsingHeader::new(format!("{title} ({count})"))
+    let is_hidden = |id: ObjectId| {
+        let options = &model.settings.tools;
+        options.is_hidden(model.document.scenario(), id)
+    };
+    let is_all_hidden =
+        !model.settings.tools.hidden.is_empty() && all.iter().all(|(id, _)| is_hidden(*id));
+    let note = if is_all_hidden { ", hidden" } else { "" };
+    egui::CollapsingHeader::new(format!("{title} ({count}){note}"))
         .id_salt(title)
         .show(ui, |ui| {
             for (id, name) in all.iter().filter(fits).take(MOST) {
-                let text = format!("{id}  {name}");
+                let text = if is_hidden(*id) && !is_all_hidden {
+                    format!("{id}  {name} (hidden)")
+                } else {
+                    format!("{id}  {name}")
+                };
                 let row = ui.selectable_label(model.selection.contains(id), text);
                 // A right click on part of a selection is meant for all of it.
                 if row.secondary_clicked() && !model.selection.contains(id) {

@@ -6,7 +6,7 @@ mod flow;
 mod forest;
 pub mod handles;
 mod land;
-mod locks;
+mod map_part;
 mod measure;
 mod obstacle;
 mod options;
@@ -20,7 +20,7 @@ mod terrain;
 mod trip;
 mod vehicle;
 
-pub use locks::{Lock, layers};
+pub use map_part::{MapPart, layers};
 pub use options::{
     ForestOptions, ObstacleKind, ObstacleOptions, RoadPreset, SnapOptions, TerrainMode,
     TerrainOptions, ToolOptions, standard_presets,
@@ -32,7 +32,7 @@ pub use snap::{Snap, SnapKind, grid_spacing, snap};
 
 use crate::scene::Scene;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::operation::Objects;
+use roadwright_scenario::operation::{Objects, groups};
 use roadwright_scenario::{Edit, LaneType, ObjectId, Scenario};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -242,14 +242,22 @@ impl ToolContext<'_> {
     /// Objects under a point that the mouse may take, the ones on top first.
     pub fn pick(&self, point: DVec2, reach: f64) -> Vec<ObjectId> {
         let mut found = self.scene.pick(point, reach);
-        found.retain(|object| !self.options.is_locked(self.scenario, *object));
+        found.retain(|object| !self.options.is_kept_away(self.scenario, *object));
         found
+    }
+
+    /// What a click on an object means: it, with its group as far as the mouse may take it.
+    pub fn whole(&self, object: ObjectId) -> Objects {
+        let mut all = groups::with_groups(self.scenario, &Objects::from([object]));
+        let is_kept = |other: &ObjectId| self.options.is_kept_away(self.scenario, *other);
+        all.retain(|other| *other == object || !is_kept(other));
+        all
     }
 
     /// Objects wholly in a box that the mouse may take.
     pub fn inside(&self, low: DVec2, high: DVec2) -> Vec<ObjectId> {
         let mut found = self.scene.inside(low, high);
-        found.retain(|object| !self.options.is_locked(self.scenario, *object));
+        found.retain(|object| !self.options.is_kept_away(self.scenario, *object));
         found
     }
 }

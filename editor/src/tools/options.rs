@@ -1,6 +1,6 @@
 //! How tools are set: kept between sessions.
 
-use super::Lock;
+use super::MapPart;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{CrossSection, LandUse, LaneType, ObjectId, RoadClass, Scenario};
 use serde::{Deserialize, Serialize};
@@ -179,13 +179,35 @@ pub struct ToolOptions {
     /// What the pointer is caught by.
     pub snap: SnapOptions,
     /// What the mouse does not take.
-    pub locks: BTreeSet<Lock>,
+    pub locks: BTreeSet<MapPart>,
+    /// What the map does not show, and the mouse does not take therefore.
+    pub hidden: BTreeSet<MapPart>,
 }
 
 impl ToolOptions {
     /// Whether the mouse leaves an object alone.
     pub fn is_locked(&self, scenario: &Scenario, object: ObjectId) -> bool {
-        self.locks.iter().any(|lock| lock.holds(scenario, object))
+        self.locks.iter().any(|part| part.holds(scenario, object))
+    }
+
+    /// Whether the map does not show an object.
+    pub fn is_hidden(&self, scenario: &Scenario, object: ObjectId) -> bool {
+        self.hidden.iter().any(|part| part.holds(scenario, object))
+    }
+
+    /// Whether the mouse cannot take an object: it is locked, or nobody sees it.
+    pub fn is_kept_away(&self, scenario: &Scenario, object: ObjectId) -> bool {
+        self.is_locked(scenario, object) || self.is_hidden(scenario, object)
+    }
+
+    /// Whether a kind of objects is hidden.
+    pub fn hides(&self, part: MapPart) -> bool {
+        self.hidden.contains(&part)
+    }
+
+    /// Whether the roads of a layer are hidden, with all roads or alone.
+    pub fn hides_layer(&self, layer: i8) -> bool {
+        self.hides(MapPart::Roads) || self.hides(MapPart::Layer(layer))
     }
 }
 
@@ -226,6 +248,7 @@ impl Default for ToolOptions {
                 angles: true,
             },
             locks: BTreeSet::new(),
+            hidden: BTreeSet::new(),
         }
     }
 }

@@ -83,8 +83,9 @@ impl Select {
             if context.selection.contains(&object) {
                 Drag::Move(context.selection.clone())
             } else {
-                effects.push(Effect::Select(Objects::from([object])));
-                Drag::Move(Objects::from([object]))
+                let all = context.whole(object);
+                effects.push(Effect::Select(all.clone()));
+                Drag::Move(all)
             }
         } else {
             Drag::Box
@@ -154,7 +155,8 @@ impl Select {
             Drag::Box => {
                 let (low, high) = (stroke.start.min(stroke.now), stroke.start.max(stroke.now));
                 // The box may have been drawn in any direction.
-                let mut chosen: Objects = context.inside(low, high).into_iter().collect();
+                let inside = context.inside(low, high).into_iter();
+                let mut chosen: Objects = inside.flat_map(|object| context.whole(object)).collect();
                 if stroke.adds {
                     chosen.extend(stroke.before);
                 }
@@ -166,7 +168,10 @@ impl Select {
 
     fn click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
         let handle = self.handle_at(pointer.at, context);
-        if let Some(handle) = handle.filter(|_| pointer.modifiers.alt)
+        let modifiers = pointer.modifiers;
+        // One of a group, alone.
+        let is_single = modifiers.ctrl && modifiers.alt;
+        if let Some(handle) = handle.filter(|_| modifiers.alt && !is_single)
             && let Some(effect) = without(handle.kind, context.scenario)
         {
             return vec![effect];
@@ -185,21 +190,37 @@ impl Select {
         };
         let chosen = under.get(index).copied();
         self.last = Some((pointer.at, under, index));
-        let mut selection = if pointer.modifiers.ctrl {
+        let adds = modifiers.ctrl && !is_single;
+        let mut selection = if adds {
             context.selection.clone()
         } else {
             Objects::new()
         };
-        if let Some(object) = chosen
-            && !(pointer.modifiers.ctrl && selection.remove(&object))
-        {
-            selection.insert(object);
+        if let Some(object) = chosen {
+            let all = if is_single {
+                Objects::from([object])
+            } else {
+                context.whole(object)
+            };
+            if adds && selection.contains(&object) {
+                selection.retain(|other| !all.contains(other));
+            } else {
+                selection.extend(all);
+            }
         }
         vec![Effect::Select(selection)]
     }
 
     fn double_click(&mut self, pointer: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
         let under = context.pick(pointer.at, 0.6 * context.reach());
+        // One of a group, alone; a road gets a point as well, as ever.
+        if let Some(&top) = under.first()
+            && !matches!(top, ObjectId::Road(_))
+            && context.scenario.group_of(top).is_some()
+        {
+            self.last = None;
+            return vec![Effect::Select(Objects::from([top]))];
+        }
         let road = under.into_iter().find_map(|object| match object {
             ObjectId::Road(id) => Some(id),
             _ => None,
@@ -357,6 +378,10 @@ impl Tool for Select {
         }
         if context.selection.is_empty() {
             return "Click: select. Drag on empty ground or Shift+drag: select a box. Double-click a road: add a point.".into();
+        }
+        let mut selection = context.selection.iter();
+        if selection.any(|object| context.scenario.group_of(*object).is_some()) {
+            return "Drag: move. Ctrl+click: add or take away. Ctrl+Alt+click: one of the group alone. Delete: remove.".into();
         }
         "Drag: move. Ctrl+click: add or take away. Click again: what lies below. Delete: remove."
             .into()

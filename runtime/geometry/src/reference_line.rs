@@ -278,6 +278,14 @@ impl ReferenceLine {
         Self::assembled(self.end().reversed(), segments)
     }
 
+    /// The mirror image of the curve, from a given pose on: what bent to the left bends to the right.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn mirrored(&self, start: Pose) -> Result<Self, GeometryError> {
+        Self::new(start, self.segments.iter().map(Segment::mirrored).collect())
+    }
+
     /// The part between two distances, `from < to`.
     ///
     /// # Errors

@@ -75,6 +75,31 @@ impl Segment {
         }
     }
 
+    /// The mirror image of the piece: left becomes right.
+    pub fn mirrored(&self) -> Self {
+        match *self {
+            Self::Line { .. } => *self,
+            Self::Arc { length, curvature } => Self::Arc {
+                length,
+                curvature: -curvature,
+            },
+            Self::Spiral {
+                length,
+                curvature_start,
+                curvature_end,
+            } => Self::Spiral {
+                length,
+                curvature_start: -curvature_start,
+                curvature_end: -curvature_end,
+            },
+            Self::Cubic(cubic) => Self::Cubic(Cubic {
+                cv: -cubic.cv,
+                dv: -cubic.dv,
+                ..cubic
+            }),
+        }
+    }
+
     /// The same piece driven from its end to its start.
     pub fn reversed(&self) -> Self {
         match *self {

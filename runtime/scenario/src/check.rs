@@ -2,6 +2,7 @@
 
 mod agents;
 mod forests;
+mod groups;
 mod junctions;
 mod land;
 mod obstacles;
@@ -82,6 +83,8 @@ pub enum Code {
     NameUnclear,
     /// The file of a vehicle type is not the one that the scenario was saved with.
     VehicleFileChanged,
+    /// A group names an object that does not exist, or that is in another group as well.
+    GroupMember,
     /// There is more than can be driven: this and what comes after it are left out.
     TooMuch,
 }
@@ -131,6 +134,7 @@ impl Code {
             Self::LandOutline => "land-outline",
             Self::NameUnclear => "name-unclear",
             Self::VehicleFileChanged => "vehicle-file-changed",
+            Self::GroupMember => "group-member",
             Self::TooMuch => "too-much",
         }
     }
@@ -178,6 +182,7 @@ pub fn check(scenario: &Scenario) -> Vec<Finding> {
     forests::check(&subjects, &mut findings);
     land::check(&subjects, &mut findings);
     points_of_interest::check(&subjects, &mut findings);
+    groups::check(&subjects, &mut findings);
     findings.sort_by(|a, b| {
         b.severity
             .cmp(&a.severity)

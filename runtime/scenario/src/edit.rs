@@ -1,8 +1,10 @@
 //! Edits: every change of a scenario is a value, applied through one door, with its inverse.
 
 use crate::agents::{Agent, Flow, Place};
+use crate::group::Group;
 use crate::ids::{
-    AgentId, FlowId, ForestId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId,
+    RoadId,
 };
 use crate::land::Land;
 use crate::lane_rules::check_lanes;
@@ -57,6 +59,8 @@ pub enum Edit {
     Agent(AgentId, Option<Box<Agent>>),
     /// A flow.
     Flow(FlowId, Option<Box<Flow>>),
+    /// A group of objects.
+    Group(GroupId, Option<Box<Group>>),
     /// Several changes at once: all are applied or none.
     Batch(Vec<Edit>),
 }
@@ -136,6 +140,8 @@ pub enum EditError {
 impl Scenario {
     /// Applies an edit and returns its inverse.
     ///
+    /// What is deleted leaves its groups; a group that nobody is left in is deleted with it.
+    ///
     /// Applying the inverse gives back a scenario equal to the first one. Cost: that of the
     /// changed objects, plus a search for users of what is deleted.
     ///
@@ -149,6 +155,40 @@ impl Scenario {
         //     Road(7, Some(new))      old road 7     Road(7, Some(old))
         //     Road(7, None)           old road 7     Road(7, Some(old))
         check_values(&edit)?;
+        let leaving = deleted_object(&edit);
+        let inverse = self.apply_checked(edit)?;
+        let mut inverses = vec![inverse];
+        if let Some(object) = leaving {
+            inverses.extend(self.leave_groups(object));
+        }
+        // The object has to be there again before its groups have it.
+        Ok(match inverses.len() {
+            1 => inverses.swap_remove(0),
+            _ => Edit::Batch(inverses),
+        })
+    }
+
+    /// Takes an object that was deleted out of its groups; the edits that put it back.
+    fn leave_groups(&mut self, object: ObjectId) -> Vec<Edit> {
+        let with_it = |(id, group): (&GroupId, &Group)| {
+            let is_in = group.members().contains(&object);
+            is_in.then(|| (*id, group.clone()))
+        };
+        let groups: Vec<_> = self.groups.iter().filter_map(with_it).collect();
+        for (id, group) in &groups {
+            let rest = group.members().iter().filter(|member| **member != object);
+            let rest = group.with_members(rest.copied());
+            if rest.members().is_empty() {
+                self.groups.remove(id);
+            } else {
+                self.groups.insert(*id, rest);
+            }
+        }
+        let back = |(id, group)| Edit::Group(id, Some(Box::new(group)));
+        groups.into_iter().map(back).collect()
+    }
+
+    fn apply_checked(&mut self, edit: Edit) -> Result<Edit, EditError> {
         match edit {
             Edit::About(about) => Ok(Edit::About(Box::new(std::mem::replace(
                 &mut self.about,
@@ -203,6 +243,12 @@ impl Scenario {
                 }
                 let old = swap(&mut self.flows, id, value, || id.to_string())?;
                 Ok(Edit::Flow(id, old))
+            }
+            Edit::Group(id, value) => {
+                check_id(id.0, &id)?;
+                // Members need not exist: they are named for convenience, and nothing builds on them.
+                let old = swap(&mut self.groups, id, value, || id.to_string())?;
+                Ok(Edit::Group(id, old))
             }
             Edit::Batch(edits) => self.apply_all(edits),
         }
@@ -444,9 +490,24 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         | Edit::Stack(_, None)
         | Edit::Agent(_, None)
         | Edit::Flow(_, None)
+        | Edit::Group(..)
         | Edit::Terrain(_)
         | Edit::TerrainSamples(_)
         | Edit::Batch(_) => Ok(()),
+    }
+}
+
+/// The object that an edit deletes, if it is one that groups have.
+fn deleted_object(edit: &Edit) -> Option<ObjectId> {
+    match edit {
+        Edit::Road(id, None) => Some(ObjectId::Road(*id)),
+        Edit::Obstacle(id, None) => Some(ObjectId::Obstacle(*id)),
+        Edit::Forest(id, None) => Some(ObjectId::Forest(*id)),
+        Edit::Land(id, None) => Some(ObjectId::Land(*id)),
+        Edit::PointOfInterest(id, None) => Some(ObjectId::PointOfInterest(*id)),
+        Edit::Agent(id, None) => Some(ObjectId::Agent(*id)),
+        Edit::Flow(id, None) => Some(ObjectId::Flow(*id)),
+        _ => None,
     }
 }
 

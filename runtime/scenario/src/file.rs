@@ -13,8 +13,9 @@ pub use salvage::{Salvage, salvage};
 
 use crate::agents::{Agent, Flow};
 use crate::edit::Edit;
+use crate::group::Group;
 use crate::ids::{
-    AgentId, FlowId, ForestId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
 };
 use crate::junction_rules::JunctionRules;
 use crate::land::Land;
@@ -148,6 +149,9 @@ struct Document {
     /// Streams of agents by id.
     #[serde(default, deserialize_with = "unique")]
     flows: BTreeMap<FlowId, Flow>,
+    /// Groups of objects by id, which are selected together; without influence on a run.
+    #[serde(default, deserialize_with = "unique")]
+    groups: BTreeMap<GroupId, Group>,
 }
 
 /// Reads a scenario from a file.
@@ -358,6 +362,9 @@ fn edits(
     .chain(section("flows", document.flows, |id, v| {
         (id.0.to_string(), Edit::Flow(id, Some(Box::new(v))))
     }))
+    .chain(section("groups", document.groups, |id, v| {
+        (id.0.to_string(), Edit::Group(id, Some(Box::new(v))))
+    }))
 }
 
 /// The objects of one section; `edit` returns the key of an object in the file and its edit.
@@ -417,6 +424,10 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     out.map("points_of_interest", &scenario.points_of_interest);
     out.map("agents", &scenario.agents);
     out.map("flows", &scenario.flows);
+    // Only where there are some: programs from before groups read the file otherwise.
+    if !scenario.groups.is_empty() {
+        out.map("groups", &scenario.groups);
+    }
     out.finish()
 }
 

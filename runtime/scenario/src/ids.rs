@@ -38,6 +38,8 @@ id_type! {
     FlowId, "flow";
     /// Identifies an area of land.
     LandId, "land";
+    /// Identifies a group of objects.
+    GroupId, "group";
 }
 /// Any object of a scenario that has an id of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

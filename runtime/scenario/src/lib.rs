@@ -50,6 +50,7 @@ mod dynamics;
 mod edit;
 pub mod file;
 mod grip;
+mod group;
 mod history;
 mod ids;
 pub mod junction;
@@ -75,9 +76,11 @@ pub use country::{Custom, RoadLaw};
 pub use dynamics::DynamicsLevel;
 pub use edit::{Edit, EditError, MAX_ROAD_ENDS};
 pub use grip::{GripMap, GroundGrip};
+pub use group::Group;
 pub use history::History;
 pub use ids::{
-    AgentId, FlowId, ForestId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId,
+    RoadId,
 };
 pub use junction_rules::{
     Control, CornerRule, CrossingRule, JunctionRules, LaneTurn, Movement, RoadLane,

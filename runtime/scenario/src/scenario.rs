@@ -4,7 +4,10 @@ use crate::agents::{Agent, Flow, Place};
 use crate::country::check_code;
 use crate::dynamics::DynamicsLevel;
 use crate::grip::GroundGrip;
-use crate::ids::{AgentId, FlowId, ForestId, LandId, ObjectId, ObstacleId, PointOfInterestId};
+use crate::group::Group;
+use crate::ids::{
+    AgentId, FlowId, ForestId, GroupId, LandId, ObjectId, ObstacleId, PointOfInterestId,
+};
 use crate::land::{Land, MAX_PAINTED_CORNERS};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
@@ -171,6 +174,7 @@ pub struct Scenario {
     pub(crate) stacks: BTreeMap<String, Stack>,
     pub(crate) agents: BTreeMap<AgentId, Agent>,
     pub(crate) flows: BTreeMap<FlowId, Flow>,
+    pub(crate) groups: BTreeMap<GroupId, Group>,
 }
 
 impl Scenario {
@@ -291,6 +295,23 @@ impl Scenario {
     /// Flows by id.
     pub fn flows(&self) -> &BTreeMap<FlowId, Flow> {
         &self.flows
+    }
+
+    /// Groups of objects by id.
+    pub fn groups(&self) -> &BTreeMap<GroupId, Group> {
+        &self.groups
+    }
+
+    /// The group that an object is in; the first one, if a file has put it in several.
+    pub fn group_of(&self, object: ObjectId) -> Option<GroupId> {
+        let mut groups = self.groups.iter();
+        let found = groups.find(|(_, group)| group.members().contains(&object));
+        found.map(|(id, _)| *id)
+    }
+
+    /// The next unused id of a group.
+    pub fn next_group_id(&self) -> GroupId {
+        GroupId(next(self.groups.keys().map(|id| id.0)))
     }
 
     /// The next unused obstacle id.

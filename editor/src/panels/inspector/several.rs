@@ -1,11 +1,11 @@
 //! Several objects of one kind: what they share is changed in all of them, in one step.
 
-use super::super::property::{Choice, Property};
+use super::super::property::{Choice, Property, Subject, TextProperty};
 use super::super::widgets::{change, choice, heading};
 use super::{agent, road, traffic};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
-use roadwright_scenario::{Edit, ObjectId};
+use roadwright_scenario::{Edit, Group, ObjectId};
 
 /// The objects, and how a changed one becomes an edit.
 struct All<'a, I, T> {
@@ -79,10 +79,44 @@ impl<I: Copy, T: Clone> All<'_, I, T> {
     }
 }
 
+const NAME: [TextProperty<Group>; 1] = [TextProperty {
+    name: "Group",
+    label: "Rename {object}",
+    hint: "its name",
+    wraps: false,
+    get: |group| &group.name,
+    set: |group, name| group.name = name,
+}];
+
+/// The name of the group, if all that is selected is of one.
+fn group(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let scenario = model.document.scenario();
+    let first = model.selection.first();
+    let Some(id) = first.and_then(|object| scenario.group_of(*object)) else {
+        return;
+    };
+    let Some(group) = scenario.groups().get(&id) else {
+        return;
+    };
+    if !model.selection.is_subset(group.members()) {
+        return;
+    }
+    let mut subject = Subject {
+        name: id.to_string(),
+        object: group,
+        edit: &|group| Edit::Group(id, Some(Box::new(group))),
+        actions,
+    };
+    Grid::new("group")
+        .num_columns(2)
+        .show(ui, |ui| subject.texts(ui, &NAME));
+}
+
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let count = model.selection.len();
     heading(ui, &format!("{count} objects"));
     ui.label("Move, turn, copy or delete them together.");
+    group(ui, model, actions);
     let scenario = model.document.scenario();
     let roads = model.selection.iter().filter_map(|object| match object {
         ObjectId::Road(id) => Some((*id, scenario.network().road(*id)?)),

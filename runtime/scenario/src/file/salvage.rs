@@ -8,7 +8,7 @@
 use super::{FORMAT, FileError, LARGEST, TextError, from_json, json_error, line_of, migrate};
 use crate::edit::Edit;
 use crate::ids::{
-    AgentId, FlowId, ForestId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObstacleId, PointOfInterestId, RoadId,
 };
 use crate::scenario::Scenario;
 use crate::vehicle_file::{VehicleEntry, VehicleFiles, resolve};
@@ -217,6 +217,9 @@ impl Reading<'_> {
         });
         self.objects("flows", |id, flow| {
             Ok(Edit::Flow(FlowId(id), Some(Box::new(flow))))
+        });
+        self.objects("groups", |id, group| {
+            Ok(Edit::Group(GroupId(id), Some(Box::new(group))))
         });
         for known in ["format", "version"] {
             self.sections.remove(known);

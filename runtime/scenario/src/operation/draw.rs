@@ -5,6 +5,7 @@
 
 mod slip_road;
 
+use super::groups;
 use super::users::{with_places, with_rules};
 use crate::access::RoadAccess;
 use crate::agents::Place;
@@ -353,6 +354,13 @@ impl<'a> Drawing<'a> {
         let places = with_places(self.scenario, |place| Some(self.on_piece(place)));
         self.edits.extend(rules);
         self.edits.extend(places.into_iter().map(|(_, edit)| edit));
+        // All pieces of a road are in its group.
+        let pieces = self.pieces.iter().flat_map(|(old, pieces)| {
+            let new = pieces.iter().map(|piece| piece.1);
+            new.filter(move |new| new != old).map(|new| (new, *old))
+        });
+        let pieces = pieces.collect();
+        self.edits.extend(groups::joining(self.scenario, &pieces));
         Ok(Edit::Batch(self.edits))
     }
 

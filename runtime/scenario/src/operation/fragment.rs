@@ -5,7 +5,8 @@ use super::{Objects, OperationError};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{
-    AgentId, FlowId, ForestId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId, RoadId,
+    AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId,
+    RoadId,
 };
 use crate::scenario::{About, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,6 +18,14 @@ pub fn copied(scenario: &Scenario, objects: &Objects) -> Scenario {
     for edit in copies(scenario, objects) {
         copy.apply(edit)
             .expect("what a scenario holds, with all that it names, fits an empty one");
+    }
+    for (&id, group) in &scenario.groups {
+        let members = group.members().iter().copied();
+        let group = group.with_members(members.filter(|member| copy.contains(*member)));
+        // One of many, copied alone, is no group.
+        if group.members().len() > 1 {
+            copy.groups.insert(id, group);
+        }
     }
     copy
 }
@@ -153,11 +162,13 @@ pub fn pasted(
         roads: new_ids(piece.network.roads().map(|(id, _)| id), next_road, RoadId),
         edits: Vec::new(),
         objects: Objects::new(),
+        names: BTreeMap::new(),
     };
     pasting.add_network()?;
     pasting.add_kinds();
     pasting.add_things();
     pasting.add_agents();
+    pasting.add_groups();
     Ok((Edit::Batch(pasting.edits), pasting.objects))
 }
 
@@ -173,6 +184,8 @@ struct Pasting<'a> {
     /// What the paste adds, so that a tool can select it. Nodes are not in it: they follow their
     /// roads.
     objects: Objects,
+    /// The new objects by what they are in the piece.
+    names: BTreeMap<ObjectId, ObjectId>,
 }
 
 impl Pasting<'_> {
@@ -192,6 +205,8 @@ impl Pasting<'_> {
             (road.from, road.to) = (self.nodes[&road.from], self.nodes[&road.to]);
             road.reference_line = self.motion.line(&road.reference_line)?;
             self.objects.insert(ObjectId::Road(roads[&id]));
+            let new = ObjectId::Road(roads[&id]);
+            self.names.insert(ObjectId::Road(id), new);
             self.edits
                 .push(Edit::Road(roads[&id], Some(Box::new(road))));
         }
@@ -217,7 +232,9 @@ impl Pasting<'_> {
     fn add_things(&mut self) {
         let (piece, motion) = (self.piece, self.motion);
         let first = self.scenario.next_obstacle_id().0;
-        for (obstacle, id) in piece.obstacles.values().zip(first..) {
+        for ((old, obstacle), id) in piece.obstacles.iter().zip(first..) {
+            self.names
+                .insert(ObjectId::Obstacle(*old), ObjectId::Obstacle(ObstacleId(id)));
             let mut obstacle = obstacle.clone();
             obstacle.shape = motion.shape(&obstacle.shape);
             let id = ObstacleId(id);
@@ -227,7 +244,9 @@ impl Pasting<'_> {
             );
         }
         let first = self.scenario.next_forest_id().0;
-        for (forest, id) in piece.forests.values().zip(first..) {
+        for ((old, forest), id) in piece.forests.iter().zip(first..) {
+            self.names
+                .insert(ObjectId::Forest(*old), ObjectId::Forest(ForestId(id)));
             let mut forest = forest.clone();
             forest.area.iter_mut().for_each(|p| *p = motion.point(*p));
             let id = ForestId(id);
@@ -237,13 +256,19 @@ impl Pasting<'_> {
             );
         }
         let first = self.scenario.next_land_id().0;
-        for (land, id) in piece.land.values().zip(first..) {
+        for ((old, land), id) in piece.land.iter().zip(first..) {
+            self.names
+                .insert(ObjectId::Land(*old), ObjectId::Land(LandId(id)));
             let id = LandId(id);
             let land = Some(Box::new(motion.land(land)));
             self.add(ObjectId::Land(id), Edit::Land(id, land));
         }
         let first = self.scenario.next_point_of_interest_id().0;
-        for (point, id) in piece.points_of_interest.values().zip(first..) {
+        for ((old, point), id) in piece.points_of_interest.iter().zip(first..) {
+            self.names.insert(
+                ObjectId::PointOfInterest(*old),
+                ObjectId::PointOfInterest(PointOfInterestId(id)),
+            );
             let point = motion.point_of_interest(point);
             let id = PointOfInterestId(id);
             self.add(
@@ -256,7 +281,9 @@ impl Pasting<'_> {
     fn add_agents(&mut self) {
         let piece = self.piece;
         let first = self.scenario.next_agent_id().0;
-        for (agent, id) in piece.agents.values().zip(first..) {
+        for ((old, agent), id) in piece.agents.iter().zip(first..) {
+            self.names
+                .insert(ObjectId::Agent(*old), ObjectId::Agent(AgentId(id)));
             let mut agent = agent.clone();
             agent
                 .places_mut()
@@ -265,13 +292,26 @@ impl Pasting<'_> {
             self.add(ObjectId::Agent(id), Edit::Agent(id, Some(Box::new(agent))));
         }
         let first = self.scenario.next_flow_id().0;
-        for (flow, id) in piece.flows.values().zip(first..) {
+        for ((old, flow), id) in piece.flows.iter().zip(first..) {
+            self.names
+                .insert(ObjectId::Flow(*old), ObjectId::Flow(FlowId(id)));
             let mut flow = flow.clone();
             for place in flow.places_mut() {
                 *place = self.pasted_place(place);
             }
             let id = FlowId(id);
             self.add(ObjectId::Flow(id), Edit::Flow(id, Some(Box::new(flow))));
+        }
+    }
+
+    /// Groups under new ids, of the new objects.
+    fn add_groups(&mut self) {
+        let first = self.scenario.next_group_id().0;
+        for (group, id) in self.piece.groups.values().zip(first..) {
+            let members = group.members().iter();
+            let members = members.filter_map(|member| self.names.get(member).copied());
+            let group = Box::new(group.with_members(members));
+            self.edits.push(Edit::Group(GroupId(id), Some(group)));
         }
     }
 

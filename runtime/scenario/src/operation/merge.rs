@@ -1,8 +1,8 @@
 //! Making one road of two that meet.
 
-use super::OperationError;
 use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
 use super::users::{with_lane_rules, with_places};
+use super::{OperationError, groups};
 use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
@@ -38,6 +38,8 @@ pub fn merged(scenario: &Scenario, node: NodeId) -> Result<Edit, OperationError>
     edits.push(Edit::Road(first, Some(Box::new(road))));
     edits.push(Edit::Node(node, None));
     edits.extend(rules);
+    // After the second road has left its group.
+    edits.extend(groups::merged(scenario, first, second));
     Ok(Edit::Batch(edits))
 }
 

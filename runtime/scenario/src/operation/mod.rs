@@ -6,7 +6,9 @@
 mod delete;
 pub mod draw;
 mod fragment;
+pub mod groups;
 mod merge;
+pub mod mirror;
 mod motion;
 mod roads;
 pub mod signals;

@@ -186,7 +186,7 @@ pub fn moved(
     Ok(Edit::Batch(edits))
 }
 
-fn moved_nodes(scenario: &Scenario, objects: &Objects) -> BTreeSet<NodeId> {
+pub(super) fn moved_nodes(scenario: &Scenario, objects: &Objects) -> BTreeSet<NodeId> {
     let mut nodes = BTreeSet::new();
     for object in objects {
         match *object {

@@ -1,13 +1,13 @@
-//! Kinds of objects and layers of roads that the mouse does not take: they are seen, and stay as they are.
+//! Kinds of objects and layers of roads, which can be locked (the mouse does not take them) and hidden.
 
 use roadwright_scenario::{ObjectId, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// What is locked together.
+/// What is locked or hidden together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lock {
+pub enum MapPart {
     /// Roads and their junctions.
     Roads,
     /// Obstacles.
@@ -24,7 +24,7 @@ pub enum Lock {
     Layer(i8),
 }
 
-impl Lock {
+impl MapPart {
     /// All kinds of objects.
     pub const KINDS: [Self; 6] = [
         Self::Roads,
@@ -35,17 +35,25 @@ impl Lock {
         Self::Vehicles,
     ];
 
-    /// Name on the screen.
-    pub fn title(self) -> String {
+    /// Name on the screen, in the middle of a sentence.
+    pub fn name(self) -> String {
         match self {
-            Self::Roads => "Lock roads".into(),
-            Self::Obstacles => "Lock obstacles".into(),
-            Self::Forests => "Lock forests".into(),
-            Self::Land => "Lock land".into(),
-            Self::Places => "Lock places".into(),
-            Self::Vehicles => "Lock vehicles and flows".into(),
-            Self::Layer(layer) => format!("Lock layer {layer}"),
+            Self::Roads => "roads".into(),
+            Self::Obstacles => "obstacles".into(),
+            Self::Forests => "forests".into(),
+            Self::Land => "land".into(),
+            Self::Places => "places".into(),
+            Self::Vehicles => "vehicles and flows".into(),
+            Self::Layer(layer) => format!("layer {layer}"),
         }
+    }
+
+    /// All parts of the map of a scenario: kinds, and layers if there are several.
+    pub fn all(scenario: &Scenario) -> Vec<Self> {
+        let layers = layers(scenario);
+        let layers = layers.iter().filter(|_| layers.len() > 1);
+        let layers = layers.map(|layer| Self::Layer(*layer));
+        Self::KINDS.into_iter().chain(layers).collect()
     }
 
     /// Whether it holds an object.
@@ -86,10 +94,10 @@ mod tests {
         assert!(layers.len() > 1, "{layers:?}");
         for (id, road) in scenario.network().roads() {
             let object = ObjectId::Road(id);
-            assert!(Lock::Roads.holds(&scenario, object));
-            assert!(!Lock::Vehicles.holds(&scenario, object));
+            assert!(MapPart::Roads.holds(&scenario, object));
+            assert!(!MapPart::Vehicles.holds(&scenario, object));
             for layer in &layers {
-                let holds = Lock::Layer(*layer).holds(&scenario, object);
+                let holds = MapPart::Layer(*layer).holds(&scenario, object);
                 assert_eq!(holds, road.layer == *layer);
             }
         }

@@ -1,0 +1,67 @@
+//! What the map says while something is hidden, so that nobody believes that it is lost.
+
+use crate::command::Command;
+use crate::model::{Action, Model};
+use crate::tools::Tone;
+use egui::{Align2, Button, FontId, Rect, Ui, vec2};
+
+/// Parts of the map that are named; of more it says how many.
+const MOST_NAMES: usize = 3;
+/// Distance from the upper edge of the map, points: below the legend of a heat map.
+const TOP: f32 = 12.0;
+/// Room around its words, points.
+const MARGIN: egui::Vec2 = vec2(12.0, 6.0);
+
+/// The chip in the upper middle of the map.
+#[derive(Default)]
+pub(crate) struct HiddenChip {
+    /// Where it is on the screen; what is pressed there is not pressed on the map.
+    place: Option<Rect>,
+}
+
+impl HiddenChip {
+    /// Whether a point of the screen is on it.
+    pub(crate) fn contains(&self, at: egui::Pos2) -> bool {
+        self.place.is_some_and(|place| place.contains(at))
+    }
+
+    /// Shows it if something is hidden; a click brings all back.
+    pub(crate) fn ui(&mut self, ui: &mut Ui, map: Rect, model: &Model, actions: &mut Vec<Action>) {
+        self.place = None;
+        let Some(text) = text(model) else {
+            return;
+        };
+        let font = FontId::proportional(14.0);
+        let color = model.theme().handle();
+        let galley = ui.painter().layout_no_wrap(text.clone(), font, color);
+        let size = galley.size() + 2.0 * MARGIN;
+        let top = map.center_top() + vec2(0.0, TOP);
+        let rect = Align2::CENTER_TOP.anchor_size(top, size);
+        self.place = Some(rect.expand(2.0));
+        let fill = model.theme().tone(Tone::Accent);
+        let button = Button::new(galley).fill(fill).corner_radius(0.5 * size.y);
+        let response = ui.put(rect, button);
+        let key = model.settings.keys.label(Command::ShowHidden);
+        let hint = format!("{} ({key})", Command::ShowHidden.hint());
+        if response.on_hover_text(hint).clicked() {
+            actions.push(Action::Do(Command::ShowHidden));
+        }
+    }
+}
+
+/// The words of the chip; none if nothing of this scenario is hidden.
+fn text(model: &Model) -> Option<String> {
+    let scenario = model.document.scenario();
+    let hidden = &model.settings.tools.hidden;
+    let all = crate::tools::MapPart::all(scenario).into_iter();
+    let names: Vec<String> = all
+        .filter(|part| hidden.contains(part))
+        .map(crate::tools::MapPart::name)
+        .collect();
+    let text = match names.len() {
+        0 => return None,
+        n if n > MOST_NAMES => format!("Hidden: {n} kinds. Show all"),
+        _ => format!("Hidden: {}. Show all", names.join(", ")),
+    };
+    Some(text)
+}

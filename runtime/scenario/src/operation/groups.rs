@@ -1,0 +1,107 @@
+//! Groups of objects: making and dissolving them, and what becomes of them when roads change.
+
+use super::Objects;
+use crate::edit::Edit;
+use crate::group::Group;
+use crate::ids::{GroupId, ObjectId, RoadId};
+use crate::scenario::Scenario;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Fewer objects are no group.
+const LEAST_MEMBERS: usize = 2;
+
+/// The edit that makes a group of objects, and its id. Those that were in other groups leave them:
+/// an object is in one group at most. `None` for less than two objects, nodes not counted.
+pub fn grouped(scenario: &Scenario, objects: &Objects) -> Option<(Edit, GroupId)> {
+    let id = scenario.next_group_id();
+    let name = format!("Group {}", id.0);
+    let there = objects.iter().filter(|object| scenario.contains(**object));
+    let group = Group::new(&name, there.copied());
+    if group.members().len() < LEAST_MEMBERS {
+        return None;
+    }
+    let mut edits: Vec<Edit> = scenario
+        .groups
+        .iter()
+        .filter(|(_, old)| !old.members().is_disjoint(group.members()))
+        .map(|(id, old)| {
+            let rest: Vec<ObjectId> = old.members().difference(group.members()).copied().collect();
+            let rest = (!rest.is_empty()).then(|| Box::new(old.with_members(rest)));
+            Edit::Group(*id, rest)
+        })
+        .collect();
+    edits.push(Edit::Group(id, Some(Box::new(group))));
+    Some((Edit::Batch(edits), id))
+}
+
+/// The edit that dissolves the groups of objects, and how many they are.
+pub fn dissolved(scenario: &Scenario, objects: &Objects) -> (Edit, usize) {
+    let groups: BTreeSet<GroupId> = objects
+        .iter()
+        .filter_map(|object| scenario.group_of(*object))
+        .collect();
+    let count = groups.len();
+    let edits = groups.into_iter().map(|id| Edit::Group(id, None));
+    (Edit::Batch(edits.collect()), count)
+}
+
+/// Objects with all that are in a group with one of them, as far as it exists.
+pub fn with_groups(scenario: &Scenario, objects: &Objects) -> Objects {
+    let mut all = objects.clone();
+    for group in scenario.groups.values() {
+        if !group.members().is_disjoint(objects) {
+            let members = group.members().iter().copied();
+            all.extend(members.filter(|member| scenario.contains(*member)));
+        }
+    }
+    all
+}
+
+/// Members of groups that do not exist, as files that were written by hand may have them.
+pub fn lost_members(scenario: &Scenario) -> Vec<(GroupId, ObjectId)> {
+    let groups = scenario.groups.iter();
+    let lost = groups.flat_map(|(id, group)| {
+        let members = group.members().iter();
+        let lost = members.filter(|member| !scenario.contains(**member));
+        lost.map(|member| (*id, *member))
+    });
+    lost.collect()
+}
+
+/// The edit that takes members which do not exist out of groups, with groups in which none is left.
+pub fn without_lost_members(scenario: &Scenario) -> Edit {
+    let changed = scenario.groups.iter().filter_map(|(id, group)| {
+        let there = group.members().iter().copied();
+        let there = group.with_members(there.filter(|member| scenario.contains(*member)));
+        let rest = (!there.members().is_empty()).then(|| Box::new(there.clone()));
+        (there != *group || rest.is_none()).then_some(Edit::Group(*id, rest))
+    });
+    Edit::Batch(changed.collect())
+}
+
+/// Edits that put roads into the groups of others: each new road with the one that it comes from.
+pub(super) fn joining(scenario: &Scenario, roads: &BTreeMap<RoadId, RoadId>) -> Vec<Edit> {
+    let mut groups: BTreeMap<GroupId, Vec<ObjectId>> = BTreeMap::new();
+    for (new, old) in roads {
+        if let Some(id) = scenario.group_of(ObjectId::Road(*old)) {
+            groups.entry(id).or_default().push(ObjectId::Road(*new));
+        }
+    }
+    let edit = |(id, new): (GroupId, Vec<ObjectId>)| {
+        let group = scenario.groups.get(&id)?;
+        let all = group.members().iter().copied().chain(new);
+        Some(Edit::Group(id, Some(Box::new(group.with_members(all)))))
+    };
+    groups.into_iter().filter_map(edit).collect()
+}
+
+/// The edit that keeps the group of two roads that have become the first one, in its group or else in
+/// that of the second.
+pub(super) fn merged(scenario: &Scenario, first: RoadId, second: RoadId) -> Option<Edit> {
+    let (first, second) = (ObjectId::Road(first), ObjectId::Road(second));
+    let id = scenario.group_of(first).or(scenario.group_of(second))?;
+    let group = scenario.groups.get(&id)?;
+    let others = group.members().iter().filter(|member| **member != second);
+    let all = others.copied().chain([first]);
+    Some(Edit::Group(id, Some(Box::new(group.with_members(all)))))
+}

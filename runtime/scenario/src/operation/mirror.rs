@@ -1,0 +1,269 @@
+//! Mirroring objects.
+//!
+//! The mirror image of a network is one of the other driving side. So that its vehicles keep to the
+//! side that the scenario says, lanes are not simply mirrored:
+//!
+//! - A road with lanes both ways has its carriageway where the mirror image has it, and its lanes
+//!   in the same order as before: two lanes to the junction and one away from it stay that.
+//!   What lies outside of the carriageway (pavements, parking) changes sides.
+//! - A one-way road is mirrored lane by lane and is driven the other way: so the carriageways of a
+//!   motorway change places, slip roads lead off where they led on, and rings go round as they must.
+//!   Trips that cannot be driven any more go the other way as well.
+
+mod lanes;
+mod rules;
+mod trips;
+
+use super::roads::{fitted, with_end_at};
+use super::{Objects, OperationError, motion};
+use crate::agents::Place;
+use crate::edit::Edit;
+use crate::ids::{NodeId, ObjectId, RoadId};
+use crate::network::Node;
+use crate::objects::Shape;
+use crate::road::Road;
+use crate::scenario::Scenario;
+use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{Pose, ReferenceLine, polygon};
+use std::collections::{BTreeMap, BTreeSet};
+use std::f64::consts::PI;
+
+/// A mirror that stands upright on the map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Mirror {
+    /// Left becomes right at the line with this x, m.
+    LeftRight(f64),
+    /// Up becomes down at the line with this y, m.
+    UpDown(f64),
+}
+
+impl Mirror {
+    /// The mirrored point.
+    pub fn point(self, p: DVec2) -> DVec2 {
+        match self {
+            Self::LeftRight(x) => DVec2::new(2.0 * x - p.x, p.y),
+            Self::UpDown(y) => DVec2::new(p.x, 2.0 * y - p.y),
+        }
+    }
+
+    /// The mirrored heading, rad.
+    pub fn heading(self, heading: f64) -> f64 {
+        match self {
+            Self::LeftRight(_) => wrap_angle(PI - heading),
+            Self::UpDown(_) => wrap_angle(-heading),
+        }
+    }
+
+    fn line(self, line: &ReferenceLine) -> Result<ReferenceLine, OperationError> {
+        let start = line.start();
+        Ok(line.mirrored(Pose {
+            position: self.point(start.position),
+            heading: self.heading(start.heading),
+        })?)
+    }
+
+    /// Corners of a mirrored outline, which goes round the same way as before.
+    fn ring(self, points: &[DVec2]) -> Vec<DVec2> {
+        points.iter().rev().map(|p| self.point(*p)).collect()
+    }
+
+    fn shape(self, shape: &Shape) -> Shape {
+        let mut mirrored = shape.clone();
+        match &mut mirrored {
+            Shape::Circle { x, y, .. } => (*x, *y) = self.point(DVec2::new(*x, *y)).into(),
+            Shape::Box { x, y, heading, .. } => {
+                (*x, *y) = self.point(DVec2::new(*x, *y)).into();
+                *heading = self.heading(*heading);
+            }
+            Shape::Polygon { points } => *points = self.ring(points),
+        }
+        mirrored
+    }
+}
+
+/// What mirroring does.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Mirrored {
+    /// The edit. Empty if nothing of the objects can be mirrored.
+    pub edit: Edit,
+    /// Nodes of which rules had to be left out, because they make no sense in the mirror: those of
+    /// single turns in the stages of signals, and what was decided about a lane that is now driven
+    /// the other way.
+    pub changed_rules: BTreeSet<NodeId>,
+}
+
+/// The middle of the box around objects as they would be mirrored, m. `None` for objects that only
+/// follow others, such as an agent on a lane.
+pub fn middle(scenario: &Scenario, objects: &Objects) -> Option<DVec2> {
+    let nodes = motion::moved_nodes(scenario, objects);
+    let network = scenario.network();
+    let mut points: Vec<DVec2> = Vec::new();
+    points.extend(
+        nodes
+            .iter()
+            .filter_map(|id| Some(network.node(*id)?.position())),
+    );
+    for (_, road) in network.roads() {
+        if nodes.contains(&road.from) && nodes.contains(&road.to) {
+            points.extend(<[DVec2; 2]>::from(road.reference_line.bounds(0.0)));
+        }
+    }
+    points.extend(objects.iter().flat_map(|object| outline(scenario, *object)));
+    let (low, high) = polygon::bounds(&points)?;
+    Some(0.5 * (low + high))
+}
+
+/// Points around an object that has a place of its own.
+fn outline(scenario: &Scenario, object: ObjectId) -> Vec<DVec2> {
+    let ground = |place: &Place| match place {
+        Place::Ground(ground) => Some(ground.position()),
+        Place::Lane(_) => None,
+    };
+    let found = match object {
+        ObjectId::Node(_) | ObjectId::Road(_) => None,
+        ObjectId::Obstacle(id) => scenario.obstacles.get(&id).map(|o| o.shape.outline()),
+        ObjectId::Forest(id) => scenario.forests.get(&id).map(|f| f.area.clone()),
+        ObjectId::Land(id) => scenario.land.get(&id).map(|l| l.outline.clone()),
+        ObjectId::PointOfInterest(id) => {
+            let point = scenario.points_of_interest.get(&id);
+            point.map(|point| vec![point.position()])
+        }
+        ObjectId::Agent(id) => {
+            let agent = scenario.agents.get(&id);
+            agent.map(|agent| agent.places().filter_map(ground).collect())
+        }
+        ObjectId::Flow(id) => {
+            let flow = scenario.flows.get(&id);
+            flow.map(|flow| flow.places().into_iter().filter_map(ground).collect())
+        }
+    };
+    found.unwrap_or_default()
+}
+
+/// The edit that mirrors objects.
+///
+/// As in [`moved`](super::moved), the nodes of a road go with it, a road between two of them is
+/// mirrored even if it was not chosen itself, and roads with one end there keep their other end.
+///
+/// # Errors
+/// If a road cannot take the shape that it would get.
+pub fn mirrored(
+    scenario: &Scenario,
+    objects: &Objects,
+    mirror: Mirror,
+) -> Result<Mirrored, OperationError> {
+    let nodes = motion::moved_nodes(scenario, objects);
+    let mut reflection = Reflection {
+        scenario,
+        mirror,
+        roads: BTreeSet::new(),
+        images: BTreeMap::new(),
+        turned: BTreeSet::new(),
+        stretched: BTreeMap::new(),
+    };
+    let roads = reflection.roads(&nodes)?;
+    let (mut edits, changed_rules) = reflection.nodes(&nodes);
+    edits.extend(roads);
+    edits.extend(
+        objects
+            .iter()
+            .filter_map(|object| reflection.thing(*object)),
+    );
+    edits.extend(reflection.trips(objects));
+    Ok(Mirrored {
+        edit: Edit::Batch(edits),
+        changed_rules,
+    })
+}
+
+/// A mirror image under construction.
+struct Reflection<'a> {
+    scenario: &'a Scenario,
+    mirror: Mirror,
+    /// Roads that are mirrored as a whole.
+    roads: BTreeSet<RoadId>,
+    /// What becomes of them.
+    images: BTreeMap<RoadId, Road>,
+    /// Those of them that are driven the other way afterwards.
+    turned: BTreeSet<RoadId>,
+    /// Roads that only follow with one end: lengths before and after, m.
+    stretched: BTreeMap<RoadId, (f64, f64)>,
+}
+
+impl Reflection<'_> {
+    /// Edits of the roads at mirrored nodes.
+    fn roads(&mut self, nodes: &BTreeSet<NodeId>) -> Result<Vec<Edit>, OperationError> {
+        let side = self.scenario.about().driving_side;
+        let mut edits = Vec::new();
+        for (id, road) in self.scenario.network().roads() {
+            let (from, to) = (nodes.contains(&road.from), nodes.contains(&road.to));
+            let image = match (from, to) {
+                (false, false) => continue,
+                (true, true) => {
+                    self.roads.insert(id);
+                    if lanes::is_turned(road, side) {
+                        self.turned.insert(id);
+                    }
+                    let mut image = lanes::mirrored(road, side);
+                    image.reference_line = self.mirror.line(&road.reference_line)?;
+                    self.images.insert(id, image.clone());
+                    image
+                }
+                _ => {
+                    let to = |p| self.mirror.point(p);
+                    let line = with_end_at(&road.reference_line, from, to)?;
+                    self.stretched.insert(id, (road.length(), line.length()));
+                    fitted(road, line)
+                }
+            };
+            edits.push(Edit::Road(id, Some(Box::new(image))));
+        }
+        Ok(edits)
+    }
+
+    /// Edits of the nodes, and those of which rules were left out.
+    fn nodes(&self, nodes: &BTreeSet<NodeId>) -> (Vec<Edit>, BTreeSet<NodeId>) {
+        let mut changed = BTreeSet::new();
+        let edit = |&id: &NodeId| {
+            let node = self.scenario.network().node(id)?;
+            let (rules, is_whole) = rules::mirrored(self, id, &node.rules);
+            if !is_whole {
+                changed.insert(id);
+            }
+            let (x, y) = self.mirror.point(node.position()).into();
+            Some(Edit::Node(id, Some(Node { x, y, rules })))
+        };
+        (nodes.iter().filter_map(edit).collect(), changed)
+    }
+
+    /// The edit of an object that has a place of its own.
+    fn thing(&self, object: ObjectId) -> Option<Edit> {
+        let (scenario, mirror) = (self.scenario, self.mirror);
+        match object {
+            ObjectId::Obstacle(id) => {
+                let mut obstacle = scenario.obstacles.get(&id)?.clone();
+                obstacle.shape = mirror.shape(&obstacle.shape);
+                Some(Edit::Obstacle(id, Some(Box::new(obstacle))))
+            }
+            ObjectId::Forest(id) => {
+                let mut forest = scenario.forests.get(&id)?.clone();
+                forest.area = mirror.ring(&forest.area);
+                Some(Edit::Forest(id, Some(Box::new(forest))))
+            }
+            ObjectId::Land(id) => {
+                let mut land = scenario.land.get(&id)?.clone();
+                land.rings_mut().for_each(|ring| *ring = mirror.ring(ring));
+                Some(Edit::Land(id, Some(Box::new(land))))
+            }
+            ObjectId::PointOfInterest(id) => {
+                let mut point = scenario.points_of_interest.get(&id)?.clone();
+                (point.x, point.y) = mirror.point(point.position()).into();
+                point.heading = point.heading.map(|heading| mirror.heading(heading));
+                Some(Edit::PointOfInterest(id, Some(Box::new(point))))
+            }
+            // Nodes and roads come before, agents and flows after all roads.
+            ObjectId::Node(_) | ObjectId::Road(_) | ObjectId::Agent(_) | ObjectId::Flow(_) => None,
+        }
+    }
+}

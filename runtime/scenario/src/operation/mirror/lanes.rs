@@ -1,0 +1,210 @@
+//! The lanes of a road in the mirror.
+
+use crate::junction::{Turn, Turns};
+use crate::road::{DrivingSide, Lane, LaneSection, Poly3, Road};
+
+/// Coefficients smaller than this are rounding, m.
+const ROUNDING: f64 = 1e-12;
+/// Polynomials that begin nearer to each other than this begin at the same place, m.
+const SAME_PLACE: f64 = 1e-9;
+
+/// Whether a road is driven the other way in the mirror: it has lanes for vehicles, all of one
+/// direction.
+pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
+    let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
+    let mut ways = lanes
+        .filter(|lane| lane.kind.is_drivable())
+        .map(|lane| lane.is_forward(side));
+    match ways.next() {
+        Some(first) => ways.all(|way| way == first),
+        None => false,
+    }
+}
+
+/// Whether all lanes are where the mirror image has them, as those of one-way roads and of paths are.
+fn is_plain_image(road: &Road, side: DrivingSide) -> bool {
+    is_turned(road, side) || !road.is_drivable()
+}
+
+/// The road with its lanes as they are in the mirror. Its line is as before.
+pub(super) fn mirrored(road: &Road, side: DrivingSide) -> Road {
+    let mut image = road.clone();
+    if is_plain_image(road, side) {
+        image.lane_offset.iter_mut().for_each(negate);
+    } else {
+        image.lane_offset = offset_of_two_way(road);
+    }
+    for (section, old) in image.lane_sections.iter_mut().zip(&road.lane_sections) {
+        if is_plain_image(road, side) {
+            for lane in &mut section.lanes {
+                lane.id = -lane.id;
+                // They said where to turn at the other end.
+                lane.turns = Turns::NONE;
+            }
+        } else {
+            mirror_arrows(section, side);
+            let core = Core::of(old);
+            let lanes = section.lanes.iter_mut();
+            lanes.for_each(|lane| lane.id = core.name_after(lane.id));
+        }
+        section.lanes.sort_by_key(|lane| -lane.id);
+    }
+    image
+}
+
+/// The id that a lane at distance `s` has in the mirror.
+pub(super) fn name_after(road: &Road, s: f64, lane: i8, side: DrivingSide) -> i8 {
+    if is_plain_image(road, side) {
+        -lane
+    } else {
+        Core::of(road.section_at(s)).name_after(lane)
+    }
+}
+
+/// The lanes between the outermost ones for vehicles: how many of them lie on each side of the
+/// reference line.
+///
+/// ```text
+///   parking 3 | 2 drive | 1 drive | -1 drive | -2 pavement      left 2, right 1
+///   mirrored:
+///   pavement 3 | 2 drive | 1 drive | -1 drive | -2 parking
+/// ```
+struct Core {
+    left: i8,
+    right: i8,
+}
+
+impl Core {
+    fn of(section: &LaneSection) -> Self {
+        let drivable = |lane: &&Lane| lane.kind.is_drivable();
+        let ids = || section.lanes.iter().filter(drivable).map(|lane| lane.id);
+        Self {
+            left: ids().max().unwrap_or(0).max(0),
+            right: -ids().min().unwrap_or(0).min(0),
+        }
+    }
+
+    /// Lanes of the core keep their ids, those outside of it change sides.
+    fn name_after(&self, lane: i8) -> i8 {
+        if lane > self.left {
+            -self.right - (lane - self.left)
+        } else if lane < -self.right {
+            self.left + (-lane - self.right)
+        } else {
+            lane
+        }
+    }
+}
+
+/// The lateral shift of a two-way road with which its core lies where the mirror image has it.
+///
+/// With a core from -R to L about the shift o, the image lies from -(o + L) to R - o. The lanes are
+/// in the same order as before, so the new shift is R - o - L.
+fn offset_of_two_way(road: &Road) -> Vec<Poly3> {
+    let mut starts: Vec<f64> = road.lane_offset.iter().map(|poly| poly.s).collect();
+    for section in &road.lane_sections {
+        let widths = section.lanes.iter().flat_map(|lane| &lane.width);
+        starts.extend(widths.map(|poly| section.s + poly.s));
+        starts.push(section.s);
+    }
+    starts.sort_by(f64::total_cmp);
+    starts.dedup_by(|later, first| *later - *first < SAME_PLACE);
+    let mut offset: Vec<Poly3> = Vec::new();
+    for s in starts {
+        let poly = offset_from(road, s);
+        // A piece that only continues the one before is left out, or each mirroring would add some.
+        let continued = offset.last().map(|last| last.rebased(s));
+        if !continued.is_some_and(|before| is_same(&before, &poly)) {
+            offset.push(Poly3 { s, ..poly });
+        }
+    }
+    match offset[..] {
+        [only] if is_same(&only, &Poly3::default()) => Vec::new(),
+        _ => offset,
+    }
+}
+
+/// The new shift from `s` on, until the next polynomial of the road begins.
+fn offset_from(road: &Road, s: f64) -> Poly3 {
+    let section = road.section_at(s + SAME_PLACE);
+    let core = Core::of(section);
+    let mut sum = Poly3::default();
+    add(&mut sum, -1.0, &active(&road.lane_offset, s));
+    for lane in &section.lanes {
+        let sign = match lane.id {
+            id if (1..=core.left).contains(&id) => -1.0,
+            id if (-core.right..0).contains(&id) => 1.0,
+            _ => continue,
+        };
+        add(&mut sum, sign, &active(&lane.width, s - section.s));
+    }
+    sum
+}
+
+/// The polynomial of a list that holds from `s` on, measured from there.
+fn active(list: &[Poly3], s: f64) -> Poly3 {
+    let index = list.partition_point(|poly| poly.s <= s + SAME_PLACE);
+    let found = list.get(index.saturating_sub(1));
+    found.map_or(Poly3::default(), |poly| poly.rebased(s))
+}
+
+fn add(sum: &mut Poly3, factor: f64, other: &Poly3) {
+    sum.a += factor * other.a;
+    sum.b += factor * other.b;
+    sum.c += factor * other.c;
+    sum.d += factor * other.d;
+}
+
+fn negate(poly: &mut Poly3) {
+    // Not -0.0, which files would show.
+    let negative = |value: f64| if value == 0.0 { 0.0 } else { -value };
+    poly.a = negative(poly.a);
+    poly.b = negative(poly.b);
+    poly.c = negative(poly.c);
+    poly.d = negative(poly.d);
+}
+
+fn is_same(a: &Poly3, b: &Poly3) -> bool {
+    let pairs = [(a.a, b.a), (a.b, b.b), (a.c, b.c), (a.d, b.d)];
+    pairs.iter().all(|(x, y)| (x - y).abs() < ROUNDING)
+}
+
+/// Where vehicles turned left they turn right now: arrows are mirrored, and those of the leftmost
+/// lane stand on the rightmost one, for each direction.
+fn mirror_arrows(section: &mut LaneSection, side: DrivingSide) {
+    for is_forward in [true, false] {
+        let mut lanes: Vec<&mut Lane> = section
+            .lanes
+            .iter_mut()
+            .filter(|lane| lane.kind.is_drivable() && lane.is_forward(side) == is_forward)
+            .collect();
+        let arrows: Vec<Turns> = lanes.iter().map(|lane| lane.turns).collect();
+        for (lane, turns) in lanes.iter_mut().zip(arrows.iter().rev()) {
+            lane.turns = turns.iter().map(mirrored_turn).collect();
+        }
+    }
+}
+
+fn mirrored_turn(turn: Turn) -> Turn {
+    match turn {
+        Turn::Left => Turn::Right,
+        Turn::Right => Turn::Left,
+        Turn::Straight | Turn::UTurn => turn,
+    }
+}
+
+/// The lane that stands at the same place from the other side, among those driven the same way.
+pub(super) fn opposite(section: &LaneSection, lane: i8, side: DrivingSide) -> i8 {
+    let Some(own) = section.lanes.iter().find(|other| other.id == lane) else {
+        return lane;
+    };
+    let same: Vec<i8> = section
+        .lanes
+        .iter()
+        .filter(|other| other.kind.is_drivable())
+        .filter(|other| other.is_forward(side) == own.is_forward(side))
+        .map(|other| other.id)
+        .collect();
+    let place = same.iter().position(|id| *id == lane);
+    place.map_or(lane, |place| same[same.len() - 1 - place])
+}

@@ -1,0 +1,158 @@
+//! What was decided about a junction, in the mirror.
+
+use super::{Reflection, lanes};
+use crate::ids::{NodeId, RoadId};
+use crate::junction_rules::{CornerRule, JunctionRules, LaneTurn, RoadLane, SignalPlan};
+use crate::network::{Restriction, RestrictionKind};
+use crate::road::RoadEnd;
+
+/// The rules of a node, and whether none had to be left out.
+///
+/// Rules name roads, which keep their names. Between roads that are driven as before who may go where
+/// stays; between roads that are driven the other way, "from" and "to" change places.
+pub(super) fn mirrored(
+    reflection: &Reflection<'_>,
+    node: NodeId,
+    rules: &JunctionRules,
+) -> (JunctionRules, bool) {
+    let arms = reflection.scenario.network().ends_at(node);
+    let image = Image {
+        reflection,
+        node,
+        // Where a road only follows with one end, the order of the arms is another one.
+        is_whole: arms.iter().all(|(id, _)| reflection.roads.contains(id)),
+        has_turned: arms.iter().any(|(id, _)| reflection.turned.contains(id)),
+    };
+    let restrictions = rules.restrictions.iter();
+    let mirrored = JunctionRules {
+        restrictions: restrictions.filter_map(|r| image.restriction(r)).collect(),
+        turns: crate::junction_rules::TurnRules {
+            add: image.turns(&rules.turns.add),
+            remove: image.turns(&rules.turns.remove),
+        },
+        corners: image.corners(&rules.corners),
+        plan: rules.plan.as_ref().map(|plan| image.plan(plan)),
+        ..rules.clone()
+    };
+    let stages = |rules: &JunctionRules| rules.plan.as_ref().map_or(0, |plan| plan.stages.len());
+    let count = |rules: &JunctionRules| {
+        rules.restrictions.len()
+            + rules.turns.add.len()
+            + rules.turns.remove.len()
+            + rules.corners.len()
+            + stages(rules)
+    };
+    let is_all = count(&mirrored) == count(rules);
+    (mirrored, is_all)
+}
+
+/// A node in the mirror.
+struct Image<'a> {
+    reflection: &'a Reflection<'a>,
+    node: NodeId,
+    /// Whether all of its roads are mirrored.
+    is_whole: bool,
+    /// Whether one of its roads is driven the other way.
+    has_turned: bool,
+}
+
+impl Image<'_> {
+    fn is_turned(&self, road: RoadId) -> bool {
+        self.reflection.turned.contains(&road)
+    }
+
+    fn restriction(&self, rule: &Restriction) -> Option<Restriction> {
+        if !self.is_turned(rule.from) && !self.is_turned(rule.to) {
+            return Some(*rule);
+        }
+        // "Only into that road" says something else about those who come out of it.
+        let is_kept = self.is_whole && rule.kind == RestrictionKind::No;
+        is_kept.then_some(Restriction {
+            kind: rule.kind,
+            from: rule.to,
+            to: rule.from,
+        })
+    }
+
+    fn turns(&self, turns: &[LaneTurn]) -> Vec<LaneTurn> {
+        let mut turns: Vec<_> = turns.iter().filter_map(|turn| self.turn(*turn)).collect();
+        turns.sort_unstable();
+        turns
+    }
+
+    fn turn(&self, LaneTurn { from, to }: LaneTurn) -> Option<LaneTurn> {
+        if !self.is_whole {
+            let is_as_before = |at: RoadLane| !self.reflection.roads.contains(&at.road);
+            return (is_as_before(from) && is_as_before(to)).then_some(LaneTurn { from, to });
+        }
+        let turned = |at: RoadLane| RoadLane {
+            road: at.road,
+            lane: -at.lane,
+        };
+        match (self.is_turned(from.road), self.is_turned(to.road)) {
+            (true, true) => Some(LaneTurn {
+                from: turned(to),
+                to: turned(from),
+            }),
+            (false, false) => Some(LaneTurn {
+                from: self.opposite(from),
+                to: self.opposite(to),
+            }),
+            // The lane of the two-way road would have to be one of its other direction.
+            _ => None,
+        }
+    }
+
+    /// What was the leftmost lane of an arm is the rightmost one of that direction.
+    fn opposite(&self, at: RoadLane) -> RoadLane {
+        let scenario = self.reflection.scenario;
+        let Some(road) = scenario.network().road(at.road) else {
+            return at;
+        };
+        let end = if road.from == self.node {
+            RoadEnd::Start
+        } else {
+            RoadEnd::End
+        };
+        let s = match end {
+            RoadEnd::Start => 0.0,
+            RoadEnd::End => road.length(),
+        };
+        let side = scenario.about().driving_side;
+        RoadLane {
+            lane: lanes::opposite(road.section_at(s), at.lane, side),
+            ..at
+        }
+    }
+
+    /// Corners go from a road to the next one counter-clockwise, which is clockwise in the mirror.
+    fn corners(&self, corners: &[CornerRule]) -> Vec<CornerRule> {
+        let is_kept = |corner: &&CornerRule| {
+            let mut roads = [corner.road, corner.next].into_iter();
+            self.is_whole || !roads.any(|road| self.reflection.roads.contains(&road))
+        };
+        let mut corners: Vec<CornerRule> = corners.iter().filter(is_kept).copied().collect();
+        if self.is_whole {
+            for corner in &mut corners {
+                (corner.road, corner.next) = (corner.next, corner.road);
+            }
+            corners.sort_unstable_by_key(|corner| (corner.road, corner.next));
+        }
+        corners
+    }
+
+    /// Stages that give green to all who come from a road stay. Those that tell turns apart would let
+    /// vehicles meet, so they are made anew from the lanes.
+    fn plan(&self, plan: &SignalPlan) -> SignalPlan {
+        let mut movements = plan
+            .stages
+            .iter()
+            .flat_map(|stage| stage.green.iter().chain(&stage.permitted));
+        let is_kept = !self.has_turned && movements.all(|movement| movement.turns.is_empty());
+        let mut plan = plan.clone();
+        if !is_kept {
+            plan.stages.clear();
+        }
+        plan
+    }
+}
