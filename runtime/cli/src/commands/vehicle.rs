@@ -1,5 +1,7 @@
 //! `roadwright vehicle`.
 
+mod plots;
+
 use super::print_json;
 use crate::Outcome;
 use crate::terminal;
@@ -7,11 +9,11 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::{EXTENSION, SHIPPED, VehicleFile, hash};
-use roadwright_vehicle::proving::{Manoeuvre, prove};
+use roadwright_vehicle::proving::{Manoeuvre, prove, prove_and_plot};
 use roadwright_vehicle::{DriveTrain, Sheet};
 use serde_json::json;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VehicleVerb {
@@ -48,6 +50,9 @@ pub(crate) enum VehicleVerb {
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,
+        /// Draw each manoeuvre into this folder, as picture and table
+        #[arg(long, value_name = "DIR")]
+        plots: Option<PathBuf>,
     },
 }
 
@@ -63,7 +68,11 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
             vehicle.as_deref().context("a vehicle file is needed")?,
             *json,
         ),
-        VehicleVerb::Test { vehicle, json } => test(vehicle, *json),
+        VehicleVerb::Test {
+            vehicle,
+            json,
+            plots,
+        } => test(vehicle, *json, plots.as_deref()),
     }
 }
 
@@ -196,9 +205,17 @@ fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
     })
 }
 
-fn test(name: &str, json: bool) -> anyhow::Result<Outcome> {
+fn test(name: &str, json: bool, folder: Option<&Path>) -> anyhow::Result<Outcome> {
     let vehicle = find(name)?;
-    let manoeuvres = prove(&vehicle)?;
+    let (manoeuvres, written) = match folder {
+        Some(folder) => {
+            // A place that cannot be written to is found now, not after the last manoeuvre.
+            plots::make(folder)?;
+            let (manoeuvres, drawn) = prove_and_plot(&vehicle)?;
+            (manoeuvres, plots::write(drawn, folder)?)
+        }
+        None => (prove(&vehicle)?, Vec::new()),
+    };
     if json {
         let text = serde_json::to_string(&manoeuvres).context("manoeuvres are plain data")?;
         print_json(&json!({
@@ -206,6 +223,9 @@ fn test(name: &str, json: bool) -> anyhow::Result<Outcome> {
         }))?;
     } else {
         print_table(&vehicle.name, &manoeuvres)?;
+    }
+    if let Some(folder) = folder {
+        plots::tell(&written, folder, json)?;
     }
     let fails = manoeuvres.iter().any(|one| one.pass == Some(false));
     Ok(if fails {
