@@ -351,7 +351,7 @@ mod tests {
             mark(MarkAxis::Y, 2.5, "near"),
             mark(MarkAxis::Y, 1e6, "far"),
             mark(MarkAxis::X, 12.0, "end"),
-            mark(MarkAxis::X, -12.0, "end"),
+            mark(MarkAxis::X, -22.0, "end"),
         ];
         let (x, y) = figure.ranges();
         assert!(
@@ -365,7 +365,7 @@ mod tests {
             "near: 2.50",
             "far: 1.00e6, outside the picture",
             "end: 12.00",
-            "end: -12.00, outside the picture",
+            "end: -22.00, outside the picture",
         ];
         assert_eq!(labels, expected);
         assert!(entries[3].color == entries[4].color && entries[1].color != entries[3].color);
