@@ -451,6 +451,33 @@ fn the_ground_is_raised_lowered_smoothed_and_flattened() {
 }
 
 #[test]
+fn the_status_line_says_how_high_and_steep_the_ground_under_the_pointer_is() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 120.0);
+    bench.hover(13.0, 12.3);
+    let says = |bench: &Bench, what: &str| bench.harness.query_by_label_contains(what).is_some();
+    assert!(!says(&bench, "slope"), "there is no terrain yet");
+    bench.key(Key::H);
+    bench.drag(&[(-40.0, 0.0), (40.0, 0.0)]);
+    let mut slopes = Vec::new();
+    for (x, y) in [(13.0, 12.3), (3.0, 83.0)] {
+        bench.hover(x, y);
+        let at = bench.editor().model().pointer.unwrap();
+        let scenario = bench.scenario();
+        let rise =
+            |step: DVec2| scenario.ground_height(at + step) - scenario.ground_height(at - step);
+        let step = 1e-4;
+        let gradient = DVec2::new(rise(DVec2::X * step), rise(DVec2::Y * step)) / (2.0 * step);
+        let slope = 100.0 * gradient.length();
+        let height = scenario.ground_height(at);
+        let said = format!("{height:.1} m high  slope {slope:.0} %");
+        assert!(says(&bench, &said), "{said}");
+        slopes.push(slope);
+    }
+    assert!(slopes[0] > 5.0 && slopes[1] < 0.1, "{slopes:?}");
+}
+
+#[test]
 fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
     let mut bench = crossroads();
     let before = bench.scenario().clone();

@@ -3,22 +3,30 @@
 use super::widgets::counted;
 use crate::model::{Action, Model};
 use egui::{Align, Label, Layout, ProgressBar, Ui};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::Scenario;
 use roadwright_scenario::check::Severity;
+
+/// Height of the terrain at a point, and its slope where it is steepest; nothing without terrain.
+fn ground(scenario: &Scenario, point: DVec2) -> String {
+    let Some(terrain) = scenario.terrain() else {
+        return String::new();
+    };
+    let (height, normal) = terrain.surface(point);
+    let slope = 100.0 * normal.truncate().length() / normal.z;
+    format!("  {height:.1} m high  slope {slope:.0} %")
+}
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(point) = model.pointer {
-                let height = model.document.scenario().ground_height(point);
-                let height = match model.document.scenario().terrain() {
-                    Some(_) => format!("  {height:.1} m high"),
-                    None => String::new(),
-                };
+                let ground = ground(model.document.scenario(), point);
                 let grip = model.scene.grip.as_ref();
                 let grip = grip.map_or(String::new(), |map| {
                     format!("  grip {:.2}", map.at(point, u32::MAX))
                 });
-                ui.monospace(format!("{:9.1} {:9.1} m{height}{grip}", point.x, point.y));
+                ui.monospace(format!("{:9.1} {:9.1} m{ground}{grip}", point.x, point.y));
                 ui.separator();
             }
             ui.label(scale(model.camera.scale));

@@ -131,3 +131,106 @@ fn a_vehicle_that_does_not_keep_to_its_limits_is_told() {
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("or one of articulated-bus, bmw-320i"));
 }
+
+/// Names of the files in a folder with an ending, sorted.
+fn names(folder: &Path, ending: &str) -> Vec<String> {
+    let files = std::fs::read_dir(folder).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let such = paths.filter(|path| path.extension().is_some_and(|found| found == ending));
+    let mut names: Vec<String> = such
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn manoeuvres_are_drawn_into_a_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let plots = folder.path().join("made/here");
+    let at = plots.to_str().unwrap();
+    let output = call(&["vehicle", "test", "willys-mb", "--json", "--plots", at]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    // The document is the same with pictures and without.
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(found, json(&["vehicle", "test", "willys-mb", "--json"]));
+    let manoeuvres = found["manoeuvres"].as_array().unwrap().iter();
+    let applies = manoeuvres.filter(|one| one["applies"] == true);
+    let mut expected: Vec<_> = applies.map(|one| one["name"].as_str().unwrap()).collect();
+    expected.sort_unstable();
+    assert_eq!(names(&plots, "svg"), expected);
+    assert_eq!(names(&plots, "csv"), expected);
+    for name in expected {
+        let read = |ending: &str| {
+            let file = plots.join(format!("{name}.{ending}"));
+            assert!(stderr(&output).contains(&format!("{name}.svg")), "{name}");
+            std::fs::read_to_string(file).unwrap()
+        };
+        let (picture, table) = (read("svg"), read("csv"));
+        assert!(
+            picture.contains("Willys MB") && picture.contains(name),
+            "{name}"
+        );
+        assert!(
+            picture.contains("polyline") && !picture.contains("NaN"),
+            "{name}"
+        );
+        assert!(
+            table.starts_with("line,x,y\n") && table.lines().count() > 20,
+            "{name}"
+        );
+        for line in table.lines().skip(1) {
+            let numbers = line.rsplit(',').take(2);
+            let all = numbers.map(|number| number.parse::<f64>().unwrap());
+            assert!(all.into_iter().all(f64::is_finite), "{name}: {line}");
+        }
+    }
+    // In words the pictures are named below the table; what was there is written anew.
+    std::fs::write(plots.join("gap.svg"), "old").unwrap();
+    let output = call(&["vehicle", "test", "willys-mb", "--plots", at]);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        said.contains("pass acceleration") && said.contains("gap.svg"),
+        "{said}"
+    );
+    let gap = std::fs::read_to_string(plots.join("gap.svg")).unwrap();
+    assert!(gap.starts_with("<svg"));
+}
+
+#[test]
+fn pictures_that_cannot_be_written_or_do_not_exist_are_told() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("file"), "").unwrap();
+    for place in ["file", "file/inside"] {
+        let plots = folder.path().join(place);
+        let plots = plots.to_str().unwrap();
+        let output = call(&["vehicle", "test", "willys-mb", "--plots", plots]);
+        assert_eq!(code(&output), 2);
+        assert!(output.stdout.is_empty(), "nothing was driven");
+        let said = stderr(&output);
+        assert!(said.contains("--plots") && said.contains(plots), "{said}");
+    }
+    // A folder stands where a picture is to be.
+    std::fs::create_dir_all(folder.path().join("full/braking.svg/x")).unwrap();
+    let full = folder.path().join("full");
+    let output = call(&[
+        "vehicle",
+        "test",
+        "bmw-320i",
+        "--plots",
+        full.to_str().unwrap(),
+    ]);
+    assert_eq!(code(&output), 2);
+    assert!(
+        stderr(&output).contains("braking.svg"),
+        "{}",
+        stderr(&output)
+    );
+    let none = folder.path().join("none");
+    let none = none.to_str().unwrap();
+    let output = call(&["vehicle", "test", "semi-trailer-tractor", "--plots", none]);
+    assert_eq!(code(&output), 0);
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("no manoeuvre applies"), "{said}");
+    assert_eq!(names(Path::new(none), "svg"), Vec::<String>::new());
+}

@@ -1,16 +1,12 @@
-//! Figures of lines with error bars: as a picture (SVG) and as a table (CSV).
+//! Figures of lines, with error bars or without: as a picture (SVG) and as a table (CSV).
+
+mod picture;
 
 use anyhow::{Context, anyhow};
-use plotters::prelude::*;
 use roadwright_training::genetic::study::{LineResult, StudyResult};
+use roadwright_vehicle::proving::{Look, Mark, Plot, Series};
 use serde::Serialize;
-use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// Size of pictures, pixels.
-const SIZE: (u32, u32) = (900, 560);
-/// Error bars that a line gets at most; more would be a smear.
-const BARS: usize = 30;
 
 /// A figure with a name that becomes that of its files.
 #[derive(Debug, Clone, Serialize)]
@@ -20,21 +16,26 @@ pub(crate) struct Figure {
     pub(crate) x_label: String,
     pub(crate) y_label: String,
     pub(crate) lines: Vec<Line>,
+    /// Dashed lines across it.
+    #[serde(skip)]
+    pub(crate) marks: Vec<Mark>,
 }
 
-/// A line of a figure.
+/// A line of a figure; lines of the same label have the same colour and are named once.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Line {
     pub(crate) label: String,
+    #[serde(skip)]
+    pub(crate) look: Look,
     pub(crate) points: Vec<Point>,
 }
 
-/// A point with its error bar: one standard error to either side.
+/// A point, with an error bar if it is a mean: one standard error to either side.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct Point {
     pub(crate) x: f64,
     pub(crate) mean: f64,
-    pub(crate) standard_error: f64,
+    pub(crate) standard_error: Option<f64>,
 }
 
 impl Figure {
@@ -52,12 +53,23 @@ impl Figure {
 
     fn csv(&self) -> anyhow::Result<String> {
         let mut writer = csv::Writer::from_writer(Vec::new());
-        writer.write_record(["line", "x", "mean", "standard_error"])?;
+        // A figure without points is one of means that have no error yet.
+        let is_empty = self.lines.iter().all(|line| line.points.is_empty());
+        let has_errors = is_empty || self.lines.iter().any(Line::has_errors);
+        if has_errors {
+            writer.write_record(["line", "x", "mean", "standard_error"])?;
+        } else {
+            writer.write_record(["line", "x", "y"])?;
+        }
         for line in &self.lines {
             for point in &line.points {
-                let numbers = [point.x, point.mean, point.standard_error].map(|n| n.to_string());
-                let [x, mean, error] = &numbers;
-                writer.write_record([&line.label, x, mean, error])?;
+                let mut record = vec![line.label.clone()];
+                record.extend([point.x, point.mean].map(|number| number.to_string()));
+                if has_errors {
+                    let error = point.standard_error;
+                    record.push(error.map_or_else(String::new, |error| error.to_string()));
+                }
+                writer.write_record(&record)?;
             }
         }
         let bytes = writer.into_inner().map_err(|error| anyhow!("{error}"))?;
@@ -70,70 +82,48 @@ impl Figure {
         drawn.with_context(|| format!("cannot draw {}", self.name))?;
         Ok(text)
     }
+}
 
-    fn draw(&self, text: &mut String) -> anyhow::Result<()> {
-        let root = SVGBackend::with_string(text, SIZE).into_drawing_area();
-        root.fill(&WHITE)?;
-        let (x, y) = self.ranges();
-        let mut chart = ChartBuilder::on(&root)
-            .caption(&self.title, ("sans-serif", 20))
-            .margin(14)
-            .x_label_area_size(48)
-            .y_label_area_size(68)
-            .build_cartesian_2d(x, y)?;
-        chart
-            .configure_mesh()
-            .x_desc(&self.x_label)
-            .y_desc(&self.y_label)
-            .light_line_style(WHITE)
-            .draw()?;
-        for (number, line) in self.lines.iter().enumerate() {
-            let color = Palette99::pick(number).to_rgba();
-            // Drawn twice, as a line and as bars: an iterator for each.
-            let points = || line.points.iter().filter(|point| point.is_finite());
-            let way = points().map(|point| (point.x, point.mean));
-            chart
-                .draw_series(LineSeries::new(way, color.stroke_width(2)))?
-                .label(&line.label)
-                .legend(move |(x, y)| {
-                    PathElement::new([(x, y), (x + 18, y)], color.stroke_width(2))
-                });
-            // At least 1: a line without points takes no steps of 0.
-            let every = line.points.len().div_ceil(BARS).max(1);
-            chart.draw_series(points().step_by(every).map(|point| {
-                let (low, high) = point.bar();
-                ErrorBar::new_vertical(point.x, low, point.mean, high, color.filled(), 6)
-            }))?;
-        }
-        chart
-            .configure_series_labels()
-            .background_style(WHITE.mix(0.8))
-            .border_style(BLACK.mix(0.3))
-            .draw()?;
-        root.present()?;
-        Ok(())
-    }
-
-    /// What the axes show: all points with their bars, and a little more.
-    fn ranges(&self) -> (Range<f64>, Range<f64>) {
-        let points = || {
-            let all = self.lines.iter().flat_map(|line| &line.points);
-            all.filter(|point| point.is_finite())
+/// What a manoeuvre was like as a figure.
+impl From<Plot> for Figure {
+    fn from(plot: Plot) -> Self {
+        let line = |series: Series| Line {
+            label: series.label,
+            look: series.look,
+            points: series.points.into_iter().map(Point::exact).collect(),
         };
-        let x = span(points().flat_map(|point| [point.x, point.x]));
-        let y = span(points().flat_map(|point| [point.bar().0, point.bar().1]));
-        // A twentieth, so that the outermost bars do not end on the frame.
-        let room = 0.05 * (y.end - y.start);
-        (x, y.start - room..y.end + room)
+        Self {
+            name: plot.name.into(),
+            title: plot.title,
+            x_label: plot.x.into(),
+            y_label: plot.y.into(),
+            lines: plot.series.into_iter().map(line).collect(),
+            marks: plot.marks,
+        }
+    }
+}
+
+impl Line {
+    fn has_errors(&self) -> bool {
+        self.points
+            .iter()
+            .any(|point| point.standard_error.is_some())
     }
 }
 
 impl Point {
+    /// One without an error bar.
+    fn exact([x, mean]: [f64; 2]) -> Self {
+        Self {
+            x,
+            mean,
+            standard_error: None,
+        }
+    }
+
     fn bar(&self) -> (f64, f64) {
-        (
-            self.mean - self.standard_error,
-            self.mean + self.standard_error,
-        )
+        let error = self.standard_error.unwrap_or(0.0);
+        (self.mean - error, self.mean + error)
     }
 
     fn is_finite(&self) -> bool {
@@ -146,13 +136,14 @@ impl Point {
 pub(crate) fn study_figure(result: &StudyResult, name: &str) -> Figure {
     let line = |line: &LineResult| Line {
         label: line.label.clone(),
+        look: Look::Line,
         points: line
             .points
             .iter()
             .map(|point| Point {
                 x: point.evaluations as f64,
                 mean: point.fitness.mean,
-                standard_error: point.fitness.standard_error,
+                standard_error: Some(point.fitness.standard_error),
             })
             .collect(),
     };
@@ -167,31 +158,19 @@ pub(crate) fn study_figure(result: &StudyResult, name: &str) -> Figure {
         x_label: "individuals judged".into(),
         y_label: "best fitness of the pool, lower is better".into(),
         lines: result.lines.iter().map(line).collect(),
-    }
-}
-
-/// From the smallest to the largest, and never empty.
-fn span(values: impl Iterator<Item = f64>) -> Range<f64> {
-    let (low, high) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-        (low.min(value), high.max(value))
-    });
-    match high - low {
-        width if width > 0.0 && width.is_finite() => low..high,
-        // One value, or a span too wide for a number: an axis needs a width.
-        _ if low.is_finite() => low - 0.5..low + 0.5,
-        _ => 0.0..1.0,
+        marks: Vec::new(),
     }
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn figure(points: &[(f64, f64, f64)]) -> Figure {
+    pub(super) fn figure(points: &[(f64, f64, f64)]) -> Figure {
         let point = |&(x, mean, standard_error): &(f64, f64, f64)| Point {
             x,
             mean,
-            standard_error,
+            standard_error: Some(standard_error),
         };
         Figure {
             name: "f".into(),
@@ -200,8 +179,10 @@ mod tests {
             y_label: "fitness".into(),
             lines: vec![Line {
                 label: "a, b".into(),
+                look: Look::Line,
                 points: points.iter().map(point).collect(),
             }],
+            marks: Vec::new(),
         }
     }
 
@@ -237,5 +218,25 @@ mod tests {
                 "{points:?}"
             );
         }
+    }
+
+    #[test]
+    fn a_figure_of_exact_points_has_no_errors_in_its_table() {
+        let plot = Plot {
+            name: "gap",
+            title: "T".into(),
+            x: "way, m",
+            y: "height, m",
+            series: vec![Series {
+                label: "a".into(),
+                look: Look::Dots,
+                points: vec![[1.0, 2.0], [3.0, 4.5]],
+            }],
+            marks: Vec::new(),
+        };
+        let figure = Figure::from(plot);
+        assert_eq!(figure.csv().unwrap(), "line,x,y\na,1,2\na,3,4.5\n");
+        let dots = figure.svg().unwrap().matches("<circle").count();
+        assert_eq!(dots, 2 + 1, "and one in the legend");
     }
 }

@@ -1,5 +1,7 @@
 //! `roadwright vehicle`.
 
+mod plots;
+
 use super::print_json;
 use crate::Outcome;
 use crate::terminal;
@@ -7,11 +9,11 @@ use anyhow::{Context, bail};
 use clap::Subcommand;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::{EXTENSION, SHIPPED, VehicleFile, WheelShape, hash};
-use roadwright_vehicle::proving::{Manoeuvre, prove};
+use roadwright_vehicle::proving::{Manoeuvre, prove, prove_and_plot};
 use roadwright_vehicle::{DriveTrain, Sheet};
 use serde_json::json;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum VehicleVerb {
@@ -51,6 +53,9 @@ pub(crate) enum VehicleVerb {
         /// What its wheels are at level rigid, whatever the file says
         #[arg(long)]
         wheels: Option<WheelArgument>,
+        /// Draw each manoeuvre into this folder, as picture and table
+        #[arg(long, value_name = "DIR")]
+        plots: Option<PathBuf>,
     },
 }
 
@@ -78,7 +83,8 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
             vehicle,
             json,
             wheels,
-        } => test(vehicle, *wheels, *json),
+            plots,
+        } => test(vehicle, *wheels, *json, plots.as_deref()),
     }
 }
 
@@ -218,7 +224,12 @@ fn check(path: &str, json: bool) -> anyhow::Result<Outcome> {
     })
 }
 
-fn test(name: &str, wheels: Option<WheelArgument>, json: bool) -> anyhow::Result<Outcome> {
+fn test(
+    name: &str,
+    wheels: Option<WheelArgument>,
+    json: bool,
+    folder: Option<&Path>,
+) -> anyhow::Result<Outcome> {
     let mut vehicle = find(name)?;
     if let Some(wheels) = wheels {
         vehicle.wheels.shape = match wheels {
@@ -226,7 +237,15 @@ fn test(name: &str, wheels: Option<WheelArgument>, json: bool) -> anyhow::Result
             WheelArgument::Sphere => WheelShape::Sphere,
         };
     }
-    let manoeuvres = prove(&vehicle)?;
+    let (manoeuvres, written) = match folder {
+        Some(folder) => {
+            // A place that cannot be written to is found now, not after the last manoeuvre.
+            plots::make(folder)?;
+            let (manoeuvres, drawn) = prove_and_plot(&vehicle)?;
+            (manoeuvres, plots::write(drawn, folder)?)
+        }
+        None => (prove(&vehicle)?, Vec::new()),
+    };
     if json {
         let text = serde_json::to_string(&manoeuvres).context("manoeuvres are plain data")?;
         print_json(&json!({
@@ -234,6 +253,9 @@ fn test(name: &str, wheels: Option<WheelArgument>, json: bool) -> anyhow::Result
         }))?;
     } else {
         print_table(&vehicle.name, &manoeuvres)?;
+    }
+    if let Some(folder) = folder {
+        plots::tell(&written, folder, json)?;
     }
     let fails = manoeuvres.iter().any(|one| one.pass == Some(false));
     Ok(if fails {

@@ -1,5 +1,6 @@
 //! Braking, circles and a step of the wheels, with tyres that slip.
 
+use super::plot::{Look, MarkAxis, Recorder};
 use super::track::{Aim, Car};
 use super::{Measured, Subject};
 use crate::dynamic::linear::LinearState;
@@ -14,17 +15,30 @@ const STEPS: [f64; 3] = [0.01, 0.005, 0.0025];
 const STAIRCASE: f64 = 0.1;
 /// Farther from a circle than this it has left it, m.
 const OFF: f64 = 1.0;
+/// Of the parts of a closed form a picture shows every so many.
+const SHOWN: u32 = 100;
 
 /// Way from 20 m/s, or 80 % of its top speed, to rest with full brakes; held to the integral of
 /// v dv over braking and resistance, and to itself at steps of 10, 5 and 2.5 ms.
-pub(super) fn braking(subject: &Subject<'_>, model: &SingleTrack) -> Measured {
+pub(super) fn braking(
+    subject: &Subject<'_>,
+    model: &SingleTrack,
+    recorder: &mut Recorder,
+) -> Measured {
+    recorder.axes("way, m", "speed, m/s");
     let from = (0.8 * Car::top_speed(subject)).min(20.0);
     let [coarse, value, fine] = STEPS.map(|dt| {
         let mut car = Car::new(subject, model, from);
+        let mut line = vec![[0.0, from]];
         for _ in 0..(60.0 / dt) as u32 {
+            let moves = car.state.speed > 0.0;
             // More than any brake has.
             car.step(-1e3, 0.0, dt);
+            if moves {
+                line.push([car.state.pose.position.x, car.state.speed]);
+            }
         }
+        recorder.series(format!("steps of {} ms", 1e3 * dt), Look::Line, line);
         car.state.pose.position.x
     });
     let spread = (coarse.max(fine).max(value) - coarse.min(fine).min(value)) / value;
@@ -41,21 +55,42 @@ pub(super) fn braking(subject: &Subject<'_>, model: &SingleTrack) -> Measured {
         // Grip bounds what the wheels pass on, not what the air takes.
         speed * part / (braking + resisted)
     });
+    let (mut exact, mut ways_to) = (0.0, vec![[0.0, 0.0]]);
+    for (number, way) in (1..).zip(ways) {
+        exact += way;
+        if number % SHOWN == 0 {
+            ways_to.push([exact, f64::from(number) * part]);
+        }
+    }
+    // They were added up from rest to the speed, and are driven the other way round.
+    let closed = ways_to
+        .iter()
+        .rev()
+        .map(|[way, speed]| [exact - way, *speed]);
+    recorder.series("integral of v dv / a", Look::Dashed, closed);
     let note = format!("from {from:.1} m/s; steps of 10, 5 and 2.5 ms differ by {spread:.5}");
     Measured {
         sound: spread < 0.02,
-        ..Measured::near(value, ways.sum(), 0.02, note)
+        ..Measured::near(value, exact, 0.02, note)
     }
 }
 
 /// The highest speed at which it keeps to a circle, the speed rising slowly; held to sqrt(mu g R), or
 /// to the top speed if that is less.
-pub(super) fn circle(subject: &Subject<'_>, model: &SingleTrack, radius: f64) -> Measured {
+pub(super) fn circle(
+    subject: &Subject<'_>,
+    model: &SingleTrack,
+    radius: f64,
+    recorder: &mut Recorder,
+) -> Measured {
+    recorder.axes("speed, m/s", "off the circle, m; inside is positive");
     let grip = (Car::grip(model) * radius).sqrt();
     let most = grip.min(Car::top_speed(subject));
     let mut car = Car::new(subject, model, 0.5 * most);
     let centre = DVec2::new(0.0, radius);
     let (mut highest, mut speed) = (0.0f64, 0.5 * most);
+    // Tyres that slip carry it outwards.
+    let mut left_at = -OFF;
     // A minute more than the speed takes to rise: a weak engine follows late.
     let seconds = 0.7 * most / STAIRCASE + 60.0;
     for _ in 0..(seconds / DT) as u32 {
@@ -68,21 +103,37 @@ pub(super) fn circle(subject: &Subject<'_>, model: &SingleTrack, radius: f64) ->
             heading: atan2(from_centre.x, -from_centre.y),
             curvature: 1.0 / radius,
         };
+        // How far it was off is known of the moment before.
+        recorder.sample("centre of gravity", [car.state.speed, aim.offset]);
         car.follow(aim, speed, DT);
         // The first seconds lead onto the circle.
         if aim.offset.abs() > OFF {
+            left_at = OFF.copysign(aim.offset);
             break;
         }
         highest = highest.max(car.state.speed);
     }
+    recorder.mark(MarkAxis::X, grip, "sqrt(mu g R)");
+    if most < grip {
+        recorder.mark(MarkAxis::X, most, "top speed");
+    }
+    recorder.mark(MarkAxis::Y, left_at, "here it has left the circle");
     let note = format!("radius {radius} m, left where it is {OFF} m off");
     // Tyres that slip hold back: a weak engine ends before the grip does.
     Measured::near(highest, most, 0.15, note)
 }
 
+/// The line of a step of the wheels.
+const STEPPED: &str = "after a step of the wheels";
+
 /// Yaw rate 4 s after a step of the wheels that asks for 4 m/s^2, or 30 % of the grip, at 80 km/h or
 /// 60 % of the top speed; held to the steady state of the linear model (ISO 7401 has the manoeuvre).
-pub(super) fn step_steer(subject: &Subject<'_>, model: &SingleTrack) -> Measured {
+pub(super) fn step_steer(
+    subject: &Subject<'_>,
+    model: &SingleTrack,
+    recorder: &mut Recorder,
+) -> Measured {
+    recorder.axes("time, s", "yaw rate, rad/s");
     let speed = (0.6 * Car::top_speed(subject)).min(80.0 / 3.6);
     let lateral = (0.3 * model.friction * GRAVITY).min(4.0);
     let gain = LinearState::steady(model, speed, 1.0).yaw_rate;
@@ -90,13 +141,16 @@ pub(super) fn step_steer(subject: &Subject<'_>, model: &SingleTrack) -> Measured
     let wheels = lateral / speed / gain;
     let mut car = Car::new(subject, model, speed);
     let mut highest = 0.0f64;
-    for _ in 0..(4.0 / DT) as u32 {
+    recorder.sample(STEPPED, [0.0, car.state.yaw_rate]);
+    for number in 1..=(4.0 / DT) as u32 {
         car.step(speed - car.state.speed, wheels, DT);
         highest = highest.max(car.state.yaw_rate);
+        recorder.sample(STEPPED, [f64::from(number) * DT, car.state.yaw_rate]);
     }
     let value = car.state.yaw_rate;
     // The driver holds the speed within a few per cent; the linear model has the one that it has.
     let steady = LinearState::steady(model, car.state.speed, wheels).yaw_rate;
+    recorder.mark(MarkAxis::Y, steady, "steady state of the linear model");
     let note = format!(
         "wheels to {wheels:.4} rad at {speed:.1} m/s; overshoot {:.1} %",
         100.0 * (highest / value - 1.0)

@@ -1,8 +1,10 @@
 //! Lane changes between cones.
 
+use super::plot::{Look, Recorder, Trials};
 use super::track::{Aim, Car};
 use super::{Bound, Measured, Subject};
 use crate::dynamic::SingleTrack;
+use roadwright_geometry::DVec2;
 use roadwright_geometry::math::atan;
 
 const DT: f64 = 0.01;
@@ -101,6 +103,19 @@ impl Course {
         })
     }
 
+    /// Places of cones along both edges of the lanes, for a picture: five on each edge.
+    fn cones(&self) -> Vec<[f64; 2]> {
+        let of = |gate: &Gate, side: f64| {
+            let (gate, edge) = (*gate, gate.middle + 0.5 * side * gate.width);
+            let place = move |number: u32| 0.25 * f64::from(number) * (gate.to - gate.from);
+            (0..5).map(move |number| [gate.from + place(number), edge])
+        };
+        let gates = self.gates.iter();
+        gates
+            .flat_map(|gate| of(gate, 1.0).chain(of(gate, -1.0)))
+            .collect()
+    }
+
     /// About the fastest that it can be done, m/s: a point that goes from the far edge of the first lane
     /// to the near edge of the second with all the grip to the side all the time. It has a length of
     /// the body more than there is between the lanes, since neither end of it has to be in one then.
@@ -131,14 +146,29 @@ fn over(before: Gate, after: Gate, x: f64) -> Aim {
 
 /// The highest speed of entry that leaves the cones standing, all slower ones as well; the driver
 /// holds the speed as he can.
-pub(super) fn run(subject: &Subject<'_>, model: &SingleTrack, course: &Course) -> Measured {
+pub(super) fn run(
+    subject: &Subject<'_>,
+    model: &SingleTrack,
+    course: &Course,
+    recorder: &mut Recorder,
+) -> Measured {
     let top = Car::top_speed(subject);
     let (mut highest, mut speed) = (0.0, 5.0f64);
+    let mut trials = Trials::default();
     // The first speed at which a cone falls ends it, whatever faster ones would do.
-    while speed <= top.min(FASTEST) && passes(subject, model, course, speed) {
+    while speed <= top.min(FASTEST) {
+        let mut trace = Trace::default();
+        let passed = passes(subject, model, course, speed, &mut trace);
+        trials.add(speed, trace.lines(), passed);
+        if !passed {
+            break;
+        }
         highest = speed;
         speed += STEP;
     }
+    recorder.axes("way, m", "to the left, m; thin: corners of the body");
+    trials.record("m/s", recorder);
+    recorder.series("cones", Look::Dots, course.cones());
     let limit = course.point_limit(
         Car::grip(model),
         subject.file.body.length,
@@ -158,7 +188,36 @@ pub(super) fn run(subject: &Subject<'_>, model: &SingleTrack, course: &Course) -
     }
 }
 
-fn passes(subject: &Subject<'_>, model: &SingleTrack, course: &Course, speed: f64) -> bool {
+/// Where a vehicle was.
+#[derive(Default)]
+struct Trace {
+    centre: Vec<[f64; 2]>,
+    corners: [Vec<[f64; 2]>; 4],
+}
+
+impl Trace {
+    fn add(&mut self, centre: DVec2, corners: [DVec2; 4]) {
+        self.centre.push(centre.to_array());
+        for (line, corner) in self.corners.iter_mut().zip(corners) {
+            line.push(corner.to_array());
+        }
+    }
+
+    fn lines(self) -> Vec<(Look, Vec<[f64; 2]>)> {
+        let corners = self.corners.into_iter().map(|line| (Look::Thin, line));
+        std::iter::once((Look::Line, self.centre))
+            .chain(corners)
+            .collect()
+    }
+}
+
+fn passes(
+    subject: &Subject<'_>,
+    model: &SingleTrack,
+    course: &Course,
+    speed: f64,
+    trace: &mut Trace,
+) -> bool {
     let mut car = Car::new(subject, model, speed);
     // The pose is that of the rear axle, and the centre of gravity begins the run-up.
     car.state.pose.position.x = -RUN_UP - model.rear;
@@ -175,6 +234,7 @@ fn passes(subject: &Subject<'_>, model: &SingleTrack, course: &Course, speed: f6
         };
         car.follow(aim, speed, DT);
         let corners = car.corners();
+        trace.add(car.centre(), corners);
         let stands = corners
             .iter()
             .all(|corner| course.stands(corner.x, corner.y));

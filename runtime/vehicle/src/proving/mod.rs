@@ -8,12 +8,16 @@
 mod bends;
 mod cones;
 mod grounds;
+mod plot;
 mod rigid;
 mod straight;
 mod track;
 mod trailers;
 
+pub use plot::{Look, Mark, MarkAxis, Plot, Series};
+
 use crate::sheet::Sheet as Subject;
+use plot::Recorder;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use serde::Serialize;
 use thiserror::Error;
@@ -85,6 +89,21 @@ impl Manoeuvre {
                 Bound::Near => format!("{limit:.3} +- {} %", 100.0 * self.tolerance),
             })
     }
+
+    /// What stands above its picture.
+    fn title(&self, vehicle: &str) -> String {
+        let value = self.value.map_or_else(
+            || "no value".to_owned(),
+            |value| match value.abs() {
+                small if small > 0.0 && small < 1e-3 => format!("{value:.1e} {}", self.unit),
+                _ => format!("{value:.3} {}", self.unit),
+            },
+        );
+        match self.limit_text() {
+            none if none.is_empty() => format!("{vehicle}: {}, {value}", self.name),
+            limit => format!("{vehicle}: {}, {value} (limit {limit})", self.name),
+        }
+    }
 }
 
 /// Why a vehicle cannot be tested.
@@ -137,6 +156,29 @@ pub fn prove_while(
     file: &VehicleFile,
     mut goes_on: impl FnMut(&Manoeuvre) -> bool,
 ) -> Result<Vec<Manoeuvre>, ProvingError> {
+    drive_all(file, |_| Recorder::off(), |one, _| goes_on(one))
+}
+
+/// Drives all manoeuvres, and keeps what those that apply were like as numbers that can be drawn. Values
+/// are those of [`prove`].
+///
+/// # Errors
+/// As [`prove`].
+pub fn prove_and_plot(file: &VehicleFile) -> Result<(Vec<Manoeuvre>, Vec<Plot>), ProvingError> {
+    let mut plots = Vec::new();
+    let manoeuvres = drive_all(file, Recorder::on, |_, plot| {
+        plots.extend(plot);
+        true
+    })?;
+    Ok((manoeuvres, plots))
+}
+
+/// Drives manoeuvres, each with a recorder of its own, until one is the last that is wanted.
+fn drive_all(
+    file: &VehicleFile,
+    recorder: impl Fn(&'static str) -> Recorder,
+    mut goes_on: impl FnMut(&Manoeuvre, Option<Plot>) -> bool,
+) -> Result<Vec<Manoeuvre>, ProvingError> {
     let is_known = |name: &str| MANOEUVRES.contains(&name);
     if let Some(name) = file.limits.keys().find(|name| !is_known(name)) {
         return Err(ProvingError::UnknownManoeuvre(name.clone()));
@@ -144,8 +186,12 @@ pub fn prove_while(
     let subject = Subject::of(file);
     let mut done = Vec::new();
     for name in MANOEUVRES {
-        done.push(subject.drive(name));
-        if done.last().is_some_and(|one| !goes_on(one)) {
+        let mut recorder = recorder(name);
+        let one = subject.drive(name, &mut recorder);
+        let plot = recorder.finish(|| one.title(&file.name));
+        let goes_on = goes_on(&one, plot);
+        done.push(one);
+        if !goes_on {
             break;
         }
     }
@@ -163,8 +209,8 @@ const NO_SPRINGS: &str = "the file does not have what rigid bodies need";
 const TOO_STIFF: &str = "springs or tyres are too stiff for the mass: it would take hours";
 
 impl Subject<'_> {
-    fn drive(&self, name: &'static str) -> Manoeuvre {
-        let (unit, measured) = self.measure(name);
+    fn drive(&self, name: &'static str, recorder: &mut Recorder) -> Manoeuvre {
+        let (unit, measured) = self.measure(name, recorder);
         let given = self.file.limits.get(name).copied();
         match measured {
             Ok(measured) => {
@@ -204,7 +250,11 @@ impl Subject<'_> {
     }
 
     /// The unit of a manoeuvre, and what it showed or why it does not apply.
-    fn measure(&self, name: &str) -> (&'static str, Result<Measured, &'static str>) {
+    fn measure(
+        &self,
+        name: &str,
+        recorder: &mut Recorder,
+    ) -> (&'static str, Result<Measured, &'static str>) {
         let train = self.train.as_ref().ok_or(NO_ENGINE);
         let model = self.model.as_ref().ok_or(NO_TYRES);
         let light = if self.file.mass() > LIGHT {
@@ -213,35 +263,64 @@ impl Subject<'_> {
             model
         };
         match name {
-            "acceleration" => ("s", train.map(straight::acceleration)),
-            "top_speed" => ("m/s", train.map(straight::top_speed)),
-            "coast_down" => ("s", train.map(straight::coast_down)),
-            "braking" => ("m", model.map(|model| bends::braking(self, model))),
-            "circle_50" => ("m/s", model.map(|model| bends::circle(self, model, 50.0))),
-            "circle_100" => ("m/s", model.map(|model| bends::circle(self, model, 100.0))),
-            "step_steer" => ("rad/s", model.map(|model| bends::step_steer(self, model))),
-            "double_lane_change" => (
-                "m/s",
-                light
-                    .map(|model| cones::run(self, model, &cones::iso_3888_1(self.file.body.width))),
+            "acceleration" => (
+                "s",
+                train.map(|train| straight::acceleration(train, recorder)),
             ),
-            "iso_3888_2" => (
+            "top_speed" => (
                 "m/s",
-                light
-                    .map(|model| cones::run(self, model, &cones::iso_3888_2(self.file.body.width))),
+                train.map(|train| straight::top_speed(train, recorder)),
             ),
+            "coast_down" => (
+                "s",
+                train.map(|train| straight::coast_down(train, recorder)),
+            ),
+            "braking" => (
+                "m",
+                model.map(|model| bends::braking(self, model, recorder)),
+            ),
+            "circle_50" => (
+                "m/s",
+                model.map(|model| bends::circle(self, model, 50.0, recorder)),
+            ),
+            "circle_100" => (
+                "m/s",
+                model.map(|model| bends::circle(self, model, 100.0, recorder)),
+            ),
+            "step_steer" => (
+                "rad/s",
+                model.map(|model| bends::step_steer(self, model, recorder)),
+            ),
+            "double_lane_change" => {
+                let course = cones::iso_3888_1(self.file.body.width);
+                (
+                    "m/s",
+                    light.map(|model| cones::run(self, model, &course, recorder)),
+                )
+            }
+            "iso_3888_2" => {
+                let course = cones::iso_3888_2(self.file.body.width);
+                (
+                    "m/s",
+                    light.map(|model| cones::run(self, model, &course, recorder)),
+                )
+            }
             "side_slope" if self.rigid.is_none() => {
-                let closed = |model| straight::side_slope(self.file, model);
+                let closed = |model| straight::side_slope(self.file, model, recorder);
                 ("rad", model.map(closed))
             }
-            "grade" => ("rad", train.map(straight::grade)),
-            "jackknife" => ("m", trailers::jackknife(self)),
-            _ => self.measure_body(name),
+            "grade" => ("rad", train.map(|train| straight::grade(train, recorder))),
+            "jackknife" => ("m", trailers::jackknife(self, recorder)),
+            _ => self.measure_body(name, recorder),
         }
     }
 
     /// The same of what needs a body in three dimensions.
-    fn measure_body(&self, name: &str) -> (&'static str, Result<Measured, &'static str>) {
+    fn measure_body(
+        &self,
+        name: &str,
+        recorder: &mut Recorder,
+    ) -> (&'static str, Result<Measured, &'static str>) {
         let body = self.rigid.as_ref().ok_or(NO_SPRINGS);
         let body = body.and_then(|body| {
             if body.is_too_stiff() {
@@ -251,13 +330,19 @@ impl Subject<'_> {
             }
         });
         match name {
-            "side_slope" => ("rad", body.map(rigid::side_slope)),
-            "tip_over" => ("m/s^2", body.map(rigid::tip_over)),
-            "half_round" => ("m/s", body.map(rigid::half_round)),
-            "rest_on_slope" => ("m", body.and_then(rigid::rest_on_slope)),
-            "step_climb" => ("m", body.map(rigid::step_climb)),
-            "gap" => ("m", body.map(rigid::gap)),
-            _ => ("rad/s", body.and_then(rigid::pivot_turn)),
+            "side_slope" => ("rad", body.map(|body| rigid::side_slope(body, recorder))),
+            "tip_over" => ("m/s^2", body.map(|body| rigid::tip_over(body, recorder))),
+            "half_round" => ("m/s", body.map(|body| rigid::half_round(body, recorder))),
+            "rest_on_slope" => (
+                "m",
+                body.and_then(|body| rigid::rest_on_slope(body, recorder)),
+            ),
+            "step_climb" => ("m", body.map(|body| rigid::step_climb(body, recorder))),
+            "gap" => ("m", body.map(|body| rigid::gap(body, recorder))),
+            _ => (
+                "rad/s",
+                body.and_then(|body| rigid::pivot_turn(body, recorder)),
+            ),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What only a vehicle of rigid bodies can show: slopes, tipping over, bumps, steps and gaps.
 
 use super::grounds::{Course, Obstruction, Slope};
+use super::plot::{Look, MarkAxis, Recorder, Trials};
 use super::{Bound, Measured};
 use crate::dynamic::GRAVITY;
 use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, RigidModel, Surface, Yard};
@@ -22,6 +23,8 @@ const RATE_HZ: f64 = 200.0;
 const PARTS: u32 = 12;
 /// Until a hull that leans on springs and tyres has come to rest, s.
 const SETTLING: f64 = 25.0;
+/// A picture shows the loads of no more wheels than this one by one.
+const MOST_WHEELS: usize = 8;
 /// A parked vehicle moves no more than this in a minute, m.
 const PARKED: f64 = 1e-3;
 /// Friction of the tilt table on which vehicles tip and do not slide, at least.
@@ -49,7 +52,17 @@ impl<'a, S: Surface> Trial<'a, S> {
 
     /// Goes on for a time, s. Returns whether its numbers kept their sense.
     fn run(&mut self, seconds: f64, controls: Controls) -> bool {
-        (0..(seconds / DT).round() as u32).all(|_| {
+        self.run_seen(seconds, controls, |_, _| {})
+    }
+
+    /// The same, and shows how it is after each step, with the time since the start, s.
+    fn run_seen(
+        &mut self,
+        seconds: f64,
+        controls: Controls,
+        mut see: impl FnMut(f64, &CarState),
+    ) -> bool {
+        (1..=(seconds / DT).round() as u32).all(|number| {
             let entry = Entry {
                 model: self.model,
                 state: &mut self.state,
@@ -57,7 +70,9 @@ impl<'a, S: Surface> Trial<'a, S> {
                 layers: ALL_LAYERS,
             };
             let yard = Yard::new(self.surface, RATE_HZ);
-            yard.step(vec![entry], Vec::new(), DT).is_empty()
+            let keeps = yard.step(vec![entry], Vec::new(), DT).is_empty();
+            see(f64::from(number) * DT, &self.state);
+            keeps
         })
     }
 }
@@ -71,12 +86,21 @@ const PARK: Controls = Controls {
 
 /// Drift in a minute with the hand brake on a slope, nose up, nose down and across; on 70 % of the slope
 /// on which the wheels that it holds would slide with the nose down.
-pub(super) fn rest_on_slope(model: &RigidModel) -> Result<Measured, &'static str> {
+pub(super) fn rest_on_slope(
+    model: &RigidModel,
+    recorder: &mut Recorder,
+) -> Result<Measured, &'static str> {
     let held: f64 = held_load(model);
     if held == 0.0 {
         return Err("no wheel has a hand brake");
     }
     let angle = 0.7 * atan(holding_slope(model, held)).min(0.45);
+    recorder.axes("time, s", "drift, mm");
+    recorder.mark(
+        MarkAxis::Y,
+        1e3 * PARKED,
+        "limit of a vehicle that is parked",
+    );
     let drifts = [("up", 0.0), ("down", PI), ("across", FRAC_PI_2)].map(|(name, heading)| {
         let slope = Slope {
             angle,
@@ -85,7 +109,11 @@ pub(super) fn rest_on_slope(model: &RigidModel) -> Result<Measured, &'static str
         let mut trial = Trial::new(model, &slope, Pose::new(0.0, 0.0, heading));
         let mut sound = trial.run(SETTLING, PARK);
         let before = trial.state.body.position;
-        sound &= trial.run(60.0, PARK);
+        let label = format!("nose {name}");
+        sound &= trial.run_seen(60.0, PARK, |time, state| {
+            let drift = (state.body.position - before).length();
+            recorder.sample(&label, [time, 1e3 * drift]);
+        });
         let drift = (trial.state.body.position - before).length();
         (name, if sound { drift } else { f64::INFINITY })
     });
@@ -116,11 +144,12 @@ fn holding_slope(model: &RigidModel, share: f64) -> f64 {
 
 /// Lateral acceleration at which the upper wheels lift on a tilt table that lets nothing slide; held to
 /// g T / 2 h of a vehicle on rigid springs.
-pub(super) fn tip_over(model: &RigidModel) -> Measured {
+pub(super) fn tip_over(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let rigid = model.tip_acceleration();
+    recorder.mark(MarkAxis::X, atan(rigid / GRAVITY), "tips on rigid springs");
     let mut rough = model.clone();
     rough.friction = ROUGH.max(1.5 * rigid / GRAVITY);
-    let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), |trial| {
+    let angle = tilt_until(&rough, 1.3 * atan(rigid / GRAVITY), recorder, |trial| {
         let upper = trial.model.wheels.iter().zip(&trial.state.loads);
         // The table rises to the left: right wheels are the lower ones.
         let mut lifted = upper.filter(|(wheel, _)| wheel.contact.y > 0.0);
@@ -136,13 +165,15 @@ pub(super) fn tip_over(model: &RigidModel) -> Measured {
 
 /// The slope across on which it slides or tips with its own tyres; held to the smaller one of atan(mu)
 /// and atan(T / 2 h), less what springs take.
-pub(super) fn side_slope(model: &RigidModel) -> Measured {
+pub(super) fn side_slope(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let (slides, tips) = (
         atan(model.friction),
         atan(model.tip_acceleration() / GRAVITY),
     );
     let limit = slides.min(tips);
-    let angle = tilt_until(model, 1.3 * limit, |trial| {
+    recorder.mark(MarkAxis::X, slides, "slides, by closed form");
+    recorder.mark(MarkAxis::X, tips, "tips, by closed form");
+    let angle = tilt_until(model, 1.3 * limit, recorder, |trial| {
         // Along the table, which turns about the axis below it.
         let moved = trial.state.body.position.y.abs() - model.height * sin(1.3 * limit);
         moved > 0.5
@@ -166,7 +197,14 @@ pub(super) fn side_slope(model: &RigidModel) -> Measured {
 
 /// Tilts a table to the left below a vehicle that stands across until `is_over`, at most to an angle.
 /// Returns the angle.
-fn tilt_until(model: &RigidModel, most: f64, is_over: impl Fn(&Trial<'_, Slope>) -> bool) -> f64 {
+fn tilt_until(
+    model: &RigidModel,
+    most: f64,
+    recorder: &mut Recorder,
+    is_over: impl Fn(&Trial<'_, Slope>) -> bool,
+) -> f64 {
+    recorder.axes("angle of the table, rad", "load, kN");
+    let groups = groups_of(model);
     let step = most / f64::from(PARTS * PARTS);
     let mut state = CarState::at_rest(model, Pose::default(), &level());
     let mut angle = 0.0;
@@ -183,7 +221,12 @@ fn tilt_until(model: &RigidModel, most: f64, is_over: impl Fn(&Trial<'_, Slope>)
             surface: &table,
             state,
         };
-        if !trial.run(0.2, PARK) || is_over(&trial) {
+        let keeps = trial.run(0.2, PARK);
+        for (label, wheels) in &groups {
+            let load: f64 = wheels.iter().map(|&wheel| trial.state.loads[wheel]).sum();
+            recorder.sample(label, [angle, load / 1e3]);
+        }
+        if !keeps || is_over(&trial) {
             return angle;
         }
         state = trial.state;
@@ -203,6 +246,37 @@ fn tilt(state: &mut CarState, angle: f64) {
     }
 }
 
+/// Wheels whose load is drawn as one line, by their places, on a table that rises to the left: each by
+/// itself, or all of a side where that would be too many lines.
+fn groups_of(model: &RigidModel) -> Vec<(String, Vec<usize>)> {
+    let side = |place: f64| if place > 0.0 { "upper" } else { "lower" };
+    if model.wheels.len() > MOST_WHEELS {
+        let of = |wanted: &str| {
+            let wheels = model.wheels.iter().enumerate();
+            let such = wheels.filter(|(_, wheel)| side(wheel.contact.y) == wanted);
+            let numbers: Vec<usize> = such.map(|(number, _)| number).collect();
+            (
+                format!("{} {wanted} wheels together", numbers.len()),
+                numbers,
+            )
+        };
+        return vec![of("upper"), of("lower")];
+    }
+    let mut axles: Vec<f64> = model.wheels.iter().map(|wheel| wheel.contact.x).collect();
+    axles.sort_by(|a, b| b.total_cmp(a));
+    axles.dedup();
+    let name = |number: usize| {
+        let place = model.wheels[number].contact;
+        let ahead = axles.iter().take_while(|axle| **axle > place.x).count();
+        format!("axle {}, {} wheel", ahead + 1, side(place.y))
+    };
+    let wheels = 0..model.wheels.len();
+    let mut groups: Vec<_> = wheels.map(|number| (name(number), vec![number])).collect();
+    // Files may name rear wheels first.
+    groups.sort();
+    groups
+}
+
 fn level() -> Slope {
     Slope {
         angle: 0.0,
@@ -212,13 +286,14 @@ fn level() -> Slope {
 
 /// The highest speed of those tried, up to 15 m/s, over a half-round of 10 cm at which the hull is lifted
 /// with no more than 2.5 g, and stays on its wheels.
-pub(super) fn half_round(model: &RigidModel) -> Measured {
+pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let top = model.limits.max_speed.min(15.0);
     let course = Course {
         obstruction: Obstruction::HalfRound(HALF_ROUND),
         radius: model.radius,
     };
     let speeds = (1..=PARTS).map(|part| top * f64::from(part) / f64::from(PARTS));
+    let mut trials = Trials::default();
     let bears = |speed: &f64| {
         let mut trial = Trial::new(
             model,
@@ -230,15 +305,23 @@ pub(super) fn half_round(model: &RigidModel) -> Measured {
         let way = 4.0 * model.half_size.x + 15.0;
         let steps = (way / speed / DT) as u32;
         // Upwards only: a hull that falls is weightless at most, and its landing is a lift again.
-        let keeps = (0..steps).all(|_| {
+        let mut line = Vec::new();
+        let keeps = (1..=steps).all(|number| {
             let before = trial.state.body.velocity.z;
             let sound = trial.run(DT, Controls::default());
-            worst = worst.max((trial.state.body.velocity.z - before) / DT);
+            let lift = (trial.state.body.velocity.z - before) / DT;
+            worst = worst.max(lift);
+            line.push([f64::from(number) * DT, lift]);
             sound && trial.state.tilt() < 0.5
         });
-        keeps && worst < BEARABLE
+        let passed = keeps && worst < BEARABLE;
+        trials.add(*speed, vec![(Look::Line, line)], passed);
+        passed
     };
     let highest = speeds.take_while(bears).fold(0.0, f64::max);
+    recorder.axes("time, s", "vertical acceleration of the hull, m/s^2");
+    trials.record("m/s", recorder);
+    recorder.mark(MarkAxis::Y, BEARABLE, "2.5 g");
     Measured {
         value: highest,
         limit: None,
@@ -249,12 +332,24 @@ pub(super) fn half_round(model: &RigidModel) -> Measured {
     }
 }
 
+/// Axes of pictures of a hull that crosses something.
+const CENTRE_X: &str = "centre of gravity along the way, m";
+const CENTRE_HEIGHT: &str = "height of the centre of gravity, m";
+
 /// The highest step, in parts of the radius, that it climbs from rest before it with full throttle; no
 /// wheel climbs more than its radius.
-pub(super) fn step_climb(model: &RigidModel) -> Measured {
-    let crossed = |height: &f64| crosses(model, Obstruction::Step(*height), 0.0);
+pub(super) fn step_climb(model: &RigidModel, recorder: &mut Recorder) -> Measured {
+    let mut trials = Trials::default();
+    let crossed = |height: &f64| {
+        let (passed, line) = crosses(model, Obstruction::Step(*height), 0.0);
+        trials.add(*height, vec![(Look::Line, line)], passed);
+        passed
+    };
     let heights = parts_of(model.radius);
     let highest = heights.take_while(crossed).fold(0.0, f64::max);
+    recorder.axes(CENTRE_X, CENTRE_HEIGHT);
+    trials.record("m high", recorder);
+    recorder.mark(MarkAxis::X, 0.0, "edge of the step");
     Measured {
         value: highest,
         limit: Some(model.radius),
@@ -267,11 +362,19 @@ pub(super) fn step_climb(model: &RigidModel) -> Measured {
 
 /// The widest trench, in parts of the wheels' diameter, that it crosses at 2 m/s; a wheel falls into a
 /// wider one.
-pub(super) fn gap(model: &RigidModel) -> Measured {
+pub(super) fn gap(model: &RigidModel, recorder: &mut Recorder) -> Measured {
     let diameter = 2.0 * model.radius;
-    let crossed = |width: &f64| crosses(model, Obstruction::Gap(*width), 2.0);
+    let mut trials = Trials::default();
+    let crossed = |width: &f64| {
+        let (passed, line) = crosses(model, Obstruction::Gap(*width), 2.0);
+        trials.add(*width, vec![(Look::Line, line)], passed);
+        passed
+    };
     let widths = parts_of(diameter);
     let widest = widths.take_while(crossed).fold(0.0, f64::max);
+    recorder.axes(CENTRE_X, CENTRE_HEIGHT);
+    trials.record("m wide", recorder);
+    recorder.mark(MarkAxis::X, 0.0, "near edge of the trench");
     Measured {
         value: widest,
         limit: Some(diameter),
@@ -282,8 +385,14 @@ pub(super) fn gap(model: &RigidModel) -> Measured {
     }
 }
 
+/// The line of a turn on the spot.
+const PIVOTS: &str = "at full lock";
+
 /// Turn rate on the spot at full lock; held to the balance of friction along and across the tracks.
-pub(super) fn pivot_turn(model: &RigidModel) -> Result<Measured, &'static str> {
+pub(super) fn pivot_turn(
+    model: &RigidModel,
+    recorder: &mut Recorder,
+) -> Result<Measured, &'static str> {
     let tracks = model.tracks.ok_or(NO_TRACKS)?;
     let surface = level();
     let mut trial = Trial::new(model, &surface, Pose::default());
@@ -292,12 +401,18 @@ pub(super) fn pivot_turn(model: &RigidModel) -> Result<Measured, &'static str> {
         steering: model.limits.max_steering,
         ..Controls::default()
     };
-    let mut sound = trial.run(PIVOT_START, turning);
+    recorder.axes("time, s", "yaw rate, rad/s");
+    recorder.sample(PIVOTS, [0.0, 0.0]);
+    let mut sound = trial.run_seen(PIVOT_START, turning, |time, state| {
+        recorder.sample(PIVOTS, [time, state.body.spin.z]);
+    });
     let before = trial.state.body.position;
     let (mut turned, mut heading) = (0.0, trial.state.pose(model).heading);
     let steps = (PIVOT_TIME / DT) as u32;
-    for _ in 0..steps {
+    for number in 1..=steps {
         sound &= trial.run(DT, turning);
+        let time = PIVOT_START + f64::from(number) * DT;
+        recorder.sample(PIVOTS, [time, trial.state.body.spin.z]);
         let now = trial.state.pose(model).heading;
         turned += wrap_angle(now - heading);
         heading = now;
@@ -305,6 +420,9 @@ pub(super) fn pivot_turn(model: &RigidModel) -> Result<Measured, &'static str> {
     let moved = (trial.state.body.position - before).length();
     let rate = turned / (f64::from(steps) * DT);
     let free = 2.0 * tracks.pivot_speed / tracks.tread;
+    recorder.mark(MarkAxis::Y, tracks.pivot_rate(model), "balance of friction");
+    recorder.mark(MarkAxis::Y, free, "2 v / B, without slip");
+    recorder.mark(MarkAxis::X, PIVOT_START, "measured from here on");
     Ok(Measured {
         sound: sound && moved < 0.1 * model.half_size.x,
         ..Measured::near(
@@ -322,8 +440,9 @@ fn parts_of(length: f64) -> impl Iterator<Item = f64> {
     (1..=PARTS).map(move |number| part(number).min(length))
 }
 
-/// Whether it gets over an obstruction within 20 s, from a speed, m/s.
-fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> bool {
+/// Whether it gets over an obstruction within 20 s, from a speed, m/s; and where its centre of gravity was
+/// meanwhile, along the way and in height, m.
+fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> (bool, Vec<[f64; 2]>) {
     let course = Course {
         obstruction,
         radius: model.radius,
@@ -336,8 +455,13 @@ fn crosses(model: &RigidModel, obstruction: Obstruction, speed: f64) -> bool {
         acceleration: model.limits.max_acceleration.max(GRAVITY),
         ..Controls::default()
     };
-    (0..20).any(|_| {
-        trial.run(1.0, full);
+    let mut line = Vec::new();
+    let crossed = (0..20).any(|_| {
+        trial.run_seen(1.0, full, |_, state| {
+            let place = state.body.position;
+            line.push([place.x, place.z]);
+        });
         trial.state.pose(model).position.x > 1.5
-    })
+    });
+    (crossed, line)
 }

@@ -1,9 +1,10 @@
 //! Straight on: acceleration, top speed, coasting, grades.
 
+use super::plot::{Look, MarkAxis, Recorder};
 use super::{Bound, Measured};
 use crate::drive_train::{DriveTrain, Gear, Pedals, Run};
 use crate::dynamic::{GRAVITY, SingleTrack};
-use roadwright_geometry::math::{atan, ln};
+use roadwright_geometry::math::{atan, cos, ln, sin};
 use roadwright_scenario::vehicle_file::VehicleFile;
 
 const DT: f64 = 0.005;
@@ -11,6 +12,10 @@ const DT: f64 = 0.005;
 const LONGEST: f64 = 600.0;
 /// Parts of an interval of speeds over which closed forms are added up.
 const PARTS: u32 = 20_000;
+/// Of these a picture shows every so many.
+const SHOWN: u32 = 100;
+/// Points of a closed form that is drawn.
+const POINTS: u32 = 100;
 
 const FULL: Pedals = Pedals {
     throttle: 1.0,
@@ -22,11 +27,23 @@ const NONE: Pedals = Pedals {
 };
 
 /// Time from rest to 80 % of the top speed; held to the sum of m dv / F over speeds, gear by gear.
-pub(super) fn acceleration(train: &DriveTrain) -> Measured {
+pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
+    recorder.axes("time, s", "speed, m/s");
     let target = 0.8 * train.top_speed();
+    recorder.mark(MarkAxis::Y, target, "80 % of the top speed");
+    let gears = train.gears.iter();
+    let labels: Vec<_> = gears.map(|gear| format!("gear {}", gear.name)).collect();
+    let label = |run: &Run<'_>| &labels[usize::from(run.shifting.gear).min(labels.len() - 1)];
     let mut run = Run::new(train, 0.0, 0.0);
+    recorder.sample(label(&run), [0.0, 0.0]);
     while run.speed < target && run.time < LONGEST {
+        let before = label(&run);
         run.step(FULL, DT);
+        recorder.sample(before, [run.time, run.speed]);
+        if before != label(&run) {
+            // The line of the next gear begins where the one before ends.
+            recorder.sample(label(&run), [run.time, run.speed]);
+        }
     }
     let (part, weight) = (target / f64::from(PARTS), train.mass * GRAVITY);
     let times = (0..PARTS).map(|number| {
@@ -37,13 +54,24 @@ pub(super) fn acceleration(train: &DriveTrain) -> Measured {
             .min(train.traction(gear, weight));
         part * train.mass / (drive - train.resistance(speed))
     });
+    let (mut exact, mut closed) = (0.0, vec![[0.0, 0.0]]);
+    let mut gains = true;
+    for (number, time) in (1..).zip(times) {
+        exact += time;
+        // Where resistance is more than the gear gives it would go back in time.
+        gains &= time > 0.0;
+        if gains && number % SHOWN == 0 {
+            closed.push([exact, f64::from(number) * part]);
+        }
+    }
+    recorder.series("sum of m dv / F", Look::Dashed, closed);
     let note = format!(
         "from rest to {target:.1} m/s at full throttle; {:.4} of the engine's energy unaccounted for",
         run.energy.unaccounted()
     );
     Measured {
         sound: run.energy.unaccounted() < 0.01,
-        ..Measured::near(run.time, times.sum(), 0.02, note)
+        ..Measured::near(run.time, exact, 0.02, note)
     }
 }
 
@@ -56,11 +84,19 @@ fn gear_for(train: &DriveTrain, speed: f64) -> &Gear {
 }
 
 /// Speed after a long time at full throttle; held to revs, or to the balance of forces.
-pub(super) fn top_speed(train: &DriveTrain) -> Measured {
+pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
+    recorder.axes("time, s", "speed, m/s");
+    recorder.mark(
+        MarkAxis::Y,
+        train.top_speed(),
+        "by revs or balance of forces",
+    );
     let mut run = Run::new(train, 0.0, 0.0);
     while run.time < LONGEST {
+        recorder.sample("full throttle", [run.time, run.speed]);
         run.step(FULL, 2.0 * DT);
     }
+    recorder.sample("full throttle", [run.time, run.speed]);
     Measured::near(
         run.speed,
         train.top_speed(),
@@ -70,26 +106,35 @@ pub(super) fn top_speed(train: &DriveTrain) -> Measured {
 }
 
 /// Time from 60 to 30 % of the top speed without throttle; held to the integral of the resistance.
-pub(super) fn coast_down(train: &DriveTrain) -> Measured {
+pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
+    recorder.axes("time, s", "speed, m/s");
     let (from, to) = (0.6 * train.top_speed(), 0.3 * train.top_speed());
     let mut run = Run::new(train, from, 0.0);
     while run.speed > to && run.time < LONGEST {
+        recorder.sample("without throttle", [run.time, run.speed]);
         run.step(NONE, DT);
     }
+    recorder.sample("without throttle", [run.time, run.speed]);
     let (c, r) = (train.drag, train.rolling);
     // The integral of m dv / (c v² + r v); without rolling, of m dv / c v².
-    let exact = match (c > 0.0, r > 0.0) {
+    let time_to = |to: f64| match (c > 0.0, r > 0.0) {
         (_, true) => train.mass / r * ln(from * (c * to + r) / (to * (c * from + r))),
         (true, false) => train.mass / c * (1.0 / to - 1.0 / from),
         // Nothing slows it.
         (false, false) => LONGEST,
     };
+    let exact = time_to(to);
+    let speeds = parts_of(POINTS).map(|part| from + part * (to - from));
+    let closed = speeds.map(|speed| [time_to(speed), speed]);
+    // Later than it was driven there is nothing to compare with.
+    let closed = closed.filter(|[time, _]| *time <= LONGEST);
+    recorder.series("integral of the resistance", Look::Dashed, closed);
     let note = format!("from {from:.1} to {to:.1} m/s");
     Measured::near(run.time, exact.min(LONGEST), 0.02, note)
 }
 
 /// The steepest grade that it starts on and climbs 20 m, be it slowly; held to force over weight.
-pub(super) fn grade(train: &DriveTrain) -> Measured {
+pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     let climbs = |grade: f64| {
         let mut run = Run::new(train, 0.0, grade);
         while run.time < LONGEST && run.distance < 20.0 {
@@ -99,14 +144,18 @@ pub(super) fn grade(train: &DriveTrain) -> Measured {
     };
     // From level ground to just below the vertical.
     let (mut low, mut high) = (0.0, 1.5);
+    let mut tried = Vec::new();
     for _ in 0..20 {
         let middle = 0.5 * (low + high);
-        if climbs(middle) {
+        let climbed = climbs(middle);
+        tried.push((middle, climbed));
+        if climbed {
             low = middle;
         } else {
             high = middle;
         }
     }
+    record_grades(train, &tried, recorder);
     Measured::near(
         low,
         train.limiting_grade(),
@@ -115,11 +164,62 @@ pub(super) fn grade(train: &DriveTrain) -> Measured {
     )
 }
 
+/// Draws what the first gear gives against what the weight takes, and the slopes that were tried.
+fn record_grades(train: &DriveTrain, tried: &[(f64, bool)], recorder: &mut Recorder) {
+    recorder.axes("slope, rad", "force, kN");
+    let (gear, weight) = (&train.gears[0], train.mass * GRAVITY);
+    let limit = train.limiting_grade();
+    // Half as much again as it climbs, and never an empty picture.
+    let steepest = (1.5 * limit).clamp(0.01, 1.5);
+    let slopes = || parts_of(POINTS).map(|part| part * steepest);
+    let needed = |slope: f64| weight * sin(slope) / 1e3;
+    let full = train.full_force(gear, 0.0);
+    let given = |slope: f64| full.min(train.traction(gear, weight * cos(slope))) / 1e3;
+    let label = format!("gear {} from rest, as far as there is grip", gear.name);
+    recorder.series(
+        label,
+        Look::Line,
+        slopes().map(|slope| [slope, given(slope)]),
+    );
+    let drawn = slopes().map(|slope| [slope, needed(slope)]);
+    recorder.series("weight along the slope", Look::Line, drawn);
+    for (label, wanted) in [("climbed", true), ("not climbed", false)] {
+        let all = tried.iter().filter(|(slope, _)| *slope <= steepest);
+        let such = all.filter(|(_, climbed)| *climbed == wanted);
+        let mut slopes: Vec<f64> = such.map(|(slope, _)| *slope).collect();
+        slopes.sort_by(f64::total_cmp);
+        let points = slopes.iter().map(|slope| [*slope, needed(*slope)]);
+        recorder.series(label, Look::Dots, points);
+    }
+    recorder.mark(MarkAxis::X, limit, "force or grip over weight");
+}
+
+/// From 0 to 1 in equal parts.
+fn parts_of(count: u32) -> impl Iterator<Item = f64> {
+    (0..=count).map(move |number| f64::from(number) / f64::from(count))
+}
+
 /// The slope across on which it slides or tips: the smaller of atan(mu) and atan(track / 2 h).
-pub(super) fn side_slope(file: &VehicleFile, model: &SingleTrack) -> Measured {
+pub(super) fn side_slope(
+    file: &VehicleFile,
+    model: &SingleTrack,
+    recorder: &mut Recorder,
+) -> Measured {
     let widths = file.wheels.positions.iter().map(|place| place[1].abs());
     let half_track = widths.fold(f64::INFINITY, f64::min);
     let (slides, tips) = (atan(model.friction), atan(half_track / model.height));
+    recorder.axes("angle of the slope, rad", "share of the weight");
+    let angles = || parts_of(POINTS).map(|part| part * tips.max(slides));
+    let lean = |angle: f64| 0.5 * model.height / half_track * sin(angle);
+    let on = |side: f64| move |angle: f64| [angle, 0.5 * cos(angle) + side * lean(angle)];
+    recorder.series("on the lower wheels", Look::Line, angles().map(on(1.0)));
+    recorder.series("on the upper wheels", Look::Line, angles().map(on(-1.0)));
+    let pulls = angles().map(|angle| [angle, sin(angle)]);
+    recorder.series("down the slope", Look::Line, pulls);
+    let grips = angles().map(|angle| [angle, model.friction * cos(angle)]);
+    recorder.series("grip", Look::Dashed, grips);
+    recorder.mark(MarkAxis::X, slides, "slides");
+    recorder.mark(MarkAxis::X, tips, "tips");
     Measured {
         value: slides.min(tips),
         limit: None,

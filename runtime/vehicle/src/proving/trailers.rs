@@ -1,5 +1,6 @@
 //! What a vehicle with trailers shows: how soon it jackknifes in reverse.
 
+use super::plot::{Look, Recorder};
 use super::{Measured, Subject};
 use crate::one_track::{OneTrackLimits, OneTrackState, step};
 use crate::trailer::{TrailerState, Train, way_to_jackknife};
@@ -15,17 +16,33 @@ const TO: f64 = FRAC_PI_3;
 const SPEED: f64 = 1.0;
 /// Steps that have to give the same, s.
 const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
+/// Points of the closed form that are drawn.
+const POINTS: u32 = 100;
 
 /// Way in reverse, m, with the wheels straight, over which the angle of the first trailer grows from 5
 /// to 60 degrees; held to d ln(tan 30 / tan 2.5), and to itself at steps of 50, 20 and 10 ms.
-pub(super) fn jackknife(subject: &Subject<'_>) -> Result<Measured, &'static str> {
+pub(super) fn jackknife(
+    subject: &Subject<'_>,
+    recorder: &mut Recorder,
+) -> Result<Measured, &'static str> {
     let train = Train::of_file(subject.file);
     let first = train.trailers().first().ok_or("the file has no trailers")?;
     if first.lock < TO {
         return Err("the first trailer touches what tows it before 60 degrees");
     }
     let exact = way_to_jackknife(first.to_axle, (FROM, TO));
-    let ways = STEPS.map(|dt| way(&train, &subject.limits, 4.0 * exact, dt));
+    recorder.axes("way in reverse, m", "angle of the first trailer, rad");
+    let ways = STEPS.map(|dt| {
+        let mut line = vec![[0.0, FROM]];
+        let way = way(&train, &subject.limits, 4.0 * exact, dt, &mut line);
+        recorder.series(format!("steps of {} ms", 1e3 * dt), Look::Line, line);
+        way
+    });
+    let closed = (0..=POINTS).map(|number| {
+        let angle = FROM + (TO - FROM) * f64::from(number) / f64::from(POINTS);
+        [way_to_jackknife(first.to_axle, (FROM, angle)), angle]
+    });
+    recorder.series("d ln(tan(a / 2) / tan 2.5 deg)", Look::Dashed, closed);
     let spread = ways
         .iter()
         .fold(0.0f64, |worst, way| worst.max((way - ways[2]).abs()))
@@ -42,8 +59,15 @@ pub(super) fn jackknife(subject: &Subject<'_>) -> Result<Measured, &'static str>
     })
 }
 
-/// The way until the first trailer stands at the angle, at most some metres.
-fn way(train: &Train, limits: &OneTrackLimits, most: f64, dt: f64) -> f64 {
+/// The way until the first trailer stands at the angle, at most some metres; ways and angles until then
+/// are added to a line.
+fn way(
+    train: &Train,
+    limits: &OneTrackLimits,
+    most: f64,
+    dt: f64,
+    line: &mut Vec<[f64; 2]>,
+) -> f64 {
     // The model drives forwards only: a vehicle that drives back is one that is turned about.
     let mut car = OneTrackState {
         pose: Pose::new(0.0, 0.0, PI),
@@ -74,9 +98,12 @@ fn way(train: &Train, limits: &OneTrackLimits, most: f64, dt: f64) -> f64 {
         let angle = wrap_angle(pose.heading - states[0].heading).abs();
         if angle >= TO {
             // Within the step in proportion.
-            return way + SPEED * dt * (TO - before) / (angle - before);
+            let end = way + SPEED * dt * (TO - before) / (angle - before);
+            line.push([end, TO]);
+            return end;
         }
         (way, before) = (way + SPEED * dt, angle);
+        line.push([way, angle]);
     }
     f64::INFINITY
 }

@@ -144,6 +144,7 @@ fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
         x_label: "runs".into(),
         y_label: format!("{}, {better} is better", summary.fitness_module),
         lines: vec![line_of("mean", &accumulate(&fitness))],
+        marks: Vec::new(),
     }
 }
 

@@ -15,6 +15,7 @@ use roadwright_training::experiment::Results;
 use roadwright_training::genetic::study::{Statement, StudyResult, chromosomes, studies};
 use roadwright_training::statistics::{Accumulated, Moments, accumulate, separation, student_t};
 use roadwright_training::{Course, Setup};
+use roadwright_vehicle::proving::Look;
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -111,10 +112,11 @@ pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
     let point = |at: &Accumulated| Point {
         x: at.runs as f64,
         mean: at.mean,
-        standard_error: at.standard_error,
+        standard_error: Some(at.standard_error),
     };
     Line {
         label: label.into(),
+        look: Look::Line,
         points: points.iter().skip(1).map(point).collect(),
     }
 }
@@ -179,6 +181,7 @@ fn figure_9_3(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part>
                 line_of("as it is", &upper),
                 line_of("failed runs at -1", &lower),
             ],
+            marks: Vec::new(),
         }),
     })
 }
@@ -262,6 +265,7 @@ fn figure_12_5(arguments: &Reproduce, modules: &Registry) -> anyhow::Result<Part
             x_label: "runs".into(),
             y_label: "fitness, lower is better".into(),
             lines: vec![line_of("willys_mb", &first), line_of("enviro_400", &second)],
+            marks: Vec::new(),
         }),
     })
 }
