@@ -330,6 +330,8 @@ impl Canvas {
         let ink = if theme.dark { Ink::Dark } else { Ink::Light };
         self.painter.set_scene(&model.scene, ink);
         self.painter.set_hidden(&model.settings.tools.hidden);
+        let pushed = model.live.as_ref().map(|live| &live.snapshot.loose);
+        self.painter.set_pushed(pushed.map_or(&[], Vec::as_slice));
         self.painter
             .paint_ground(board.painter, board.rect, board.camera);
         if let Some(background) = &model.background {

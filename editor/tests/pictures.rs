@@ -402,6 +402,19 @@ fn town_driving() {
     hold(&mut bench, "town_driving");
 }
 
+/// A bus has been through a field of posts: those that it has felled lie where it left them.
+#[test]
+fn pushed_posts() {
+    let mut bench = Bench::start();
+    let all = roadwright_editor::shipped::ALL.iter();
+    let hills = all.into_iter().position(|s| s.name == "hill-country");
+    bench.ask(Action::Go(Next::Shipped(hills.unwrap())));
+    bench.ask(Action::Speed(0.0));
+    bench.look_at(-10.0, -50.0, 30.0);
+    bench.step_run(900);
+    hold(&mut bench, "pushed_posts");
+}
+
 #[test]
 fn first_drive() {
     let mut bench = Bench::empty();

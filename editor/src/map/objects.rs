@@ -5,7 +5,9 @@ use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use roadwright_geometry::{DVec2, polygon, unit};
 use roadwright_render::palette::{self, faded, rgb};
 use roadwright_render::{Painter, Pass, land, points_of_interest};
-use roadwright_scenario::{Forest, ForestId, Place, Scenario};
+use roadwright_scenario::{Forest, ForestId, Obstacle, ObstacleId, Place, Scenario, Shape};
+use roadwright_simulation::LooseRecord;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -18,7 +20,9 @@ type Known = BTreeMap<ForestId, (Forest, Arc<Instances>)>;
 pub struct Objects {
     /// Forest floors.
     pub floors: Arc<Mesh>,
-    /// Loose obstacles and destinations.
+    /// Loose obstacles where the scenario has them.
+    pub loose: Arc<Mesh>,
+    /// Places and destinations.
     pub things: Arc<Mesh>,
     /// Vehicles where they will start.
     pub starts: Arc<Mesh>,
@@ -40,6 +44,7 @@ impl Objects {
             .collect();
         Self {
             floors: Arc::new(floors(scenario, ink)),
+            loose: Arc::new(loose(scenario, ink, &[])),
             things: Arc::new(things(scenario, ink)),
             starts: Arc::new(starts(scenario, ink)),
             trees: known.values().map(|(_, trees)| trees.clone()).collect(),
@@ -89,13 +94,29 @@ pub(super) const LOOSE: i8 = 0;
 pub(super) const PLACES: i8 = 1;
 const TRIPS: i8 = 2;
 
+/// Obstacles that can be pushed, where a run has pushed them; the others are with the land of their tile.
+pub(super) fn loose(scenario: &Scenario, ink: Ink, pushed: &[LooseRecord]) -> Mesh {
+    let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
+    let all = scenario.obstacles().iter();
+    let mut loose: BTreeMap<ObstacleId, Cow<'_, Obstacle>> = all
+        .filter(|(_, obstacle)| obstacle.mass.is_some())
+        .map(|(id, obstacle)| (*id, Cow::Borrowed(obstacle)))
+        .collect();
+    for record in pushed {
+        if let Some(obstacle) = loose.get_mut(&record.obstacle) {
+            obstacle.to_mut().shape = Shape::Polygon {
+                points: record.outline.clone(),
+            };
+        }
+    }
+    builder.set_layer(LOOSE);
+    let loose = loose.iter().map(|(id, obstacle)| (id, obstacle.as_ref()));
+    land::obstacles(&mut builder, loose);
+    builder.finish()
+}
+
 fn things(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
-    // Those that can be pushed; the others are with the land of their tile.
-    let loose = scenario.obstacles().iter();
-    let loose = loose.filter(|(_, obstacle)| obstacle.mass.is_some());
-    builder.set_layer(LOOSE);
-    land::obstacles(&mut builder, loose);
     builder.set_layer(PLACES);
     points_of_interest(&mut builder, scenario);
     builder.set_layer(TRIPS);
@@ -154,4 +175,37 @@ fn goal_rings(builder: &mut MeshBuilder, at: DVec2) {
     builder.circle(at, 1.6, 0.0, rgb(palette::DESTINATION));
     builder.circle(at, 0.9, 0.0, rgb(palette::PAPER));
     builder.circle(at, 0.45, 0.0, rgb(palette::DESTINATION));
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_scenario::file;
+    use std::path::Path;
+
+    #[test]
+    fn what_has_been_pushed_is_drawn_where_it_lies() {
+        let path =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/obstacle-field.scenario.json");
+        let scenario = file::load(&path).unwrap();
+        let as_it_was = loose(&scenario, Ink::Light, &[]);
+        let (id, post) = scenario.obstacles().iter().next().unwrap();
+        let outline = post.shape.outline();
+        let record = |by: DVec2| LooseRecord {
+            obstacle: *id,
+            outline: outline.iter().map(|point| point + by).collect(),
+            tilt: 0.0,
+        };
+        let there = loose(&scenario, Ink::Light, &[record(DVec2::new(3.0, 0.0))]);
+        assert_ne!(there.vertices, as_it_was.vertices);
+        assert_eq!(there.vertices.len(), as_it_was.vertices.len());
+        // One that an edit has just taken away is nowhere.
+        let gone = LooseRecord {
+            obstacle: ObstacleId(999_999),
+            ..record(DVec2::ZERO)
+        };
+        let again = loose(&scenario, Ink::Light, &[gone]);
+        assert_eq!(again.vertices, as_it_was.vertices);
+    }
 }

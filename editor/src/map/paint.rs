@@ -20,6 +20,7 @@ use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
 use roadwright_render::land;
 use roadwright_scenario::Scenario;
+use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
@@ -114,6 +115,16 @@ pub struct MapPainter {
     heat: Option<HeatPicture>,
     /// What is not drawn.
     hidden: BTreeSet<MapPart>,
+    /// Obstacles that a run has pushed, and how they are drawn.
+    pushed: Option<Pushed>,
+}
+
+/// Loose obstacles as a run has left them.
+struct Pushed {
+    records: Vec<LooseRecord>,
+    scene: Arc<Scene>,
+    ink: Ink,
+    mesh: Arc<Mesh>,
 }
 
 impl MapPainter {
@@ -180,6 +191,7 @@ impl MapPainter {
             heat_asked: None,
             heat: None,
             hidden: BTreeSet::new(),
+            pushed: None,
         }
     }
 
@@ -211,6 +223,29 @@ impl MapPainter {
         // It is called in every frame.
         if self.hidden != *hidden {
             self.hidden = hidden.clone();
+        }
+    }
+
+    /// What a run has pushed, from now on; nothing without a run.
+    pub(crate) fn set_pushed(&mut self, records: &[LooseRecord]) {
+        let Some(scene) = self.content_scene.clone().filter(|_| !records.is_empty()) else {
+            self.pushed = None;
+            return;
+        };
+        // It is called in every frame; posts come to rest.
+        let is_known = |known: &Pushed| {
+            known.records == records
+                && known.ink == self.content_ink
+                && Arc::ptr_eq(&known.scene, &scene)
+        };
+        if !self.pushed.as_ref().is_some_and(is_known) {
+            let mesh = objects::loose(&scene.scenario, self.content_ink, records);
+            self.pushed = Some(Pushed {
+                records: records.to_vec(),
+                scene,
+                ink: self.content_ink,
+                mesh: Arc::new(mesh),
+            });
         }
     }
 
@@ -392,6 +427,10 @@ impl MapPainter {
             ground: self.ground(),
             roads,
             obstacles,
+            loose: match &self.pushed {
+                Some(pushed) => pushed.mesh.clone(),
+                None => self.content.objects.loose.clone(),
+            },
             things: self.content.objects.things.clone(),
             starts: (moving.is_none() && self.shows(MapPart::Vehicles))
                 .then(|| self.content.objects.starts.clone()),
@@ -413,6 +452,7 @@ pub(super) struct Frame {
     pub(super) roads: Vec<Arc<Mesh>>,
     /// Fixed obstacles of all tiles in view.
     pub(super) obstacles: Vec<Arc<Mesh>>,
+    pub(super) loose: Arc<Mesh>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) trees: Vec<Arc<Instances>>,
@@ -444,6 +484,7 @@ impl Frame {
         lists.extend([
             (List::Roads, self.roads.as_slice()),
             (List::Obstacles, self.obstacles.as_slice()),
+            (List::Things, one(&self.loose)),
             (List::Things, one(&self.things)),
             (List::Starts, self.starts.as_slice()),
         ]);
