@@ -98,9 +98,9 @@ impl RigidModel {
             if load(partner, [pair[1], pair[0]]) >= 0.0 {
                 return load(number, pair).max(0.0);
             }
-            // The other one is in the air, and hangs on the bar.
+            // The other one is in the air, and hangs on the bar until its spring ends.
             let stiffness = wheel.spring + self.anti_sway;
-            let hanging = self.anti_sway * self.wheels[partner].longest();
+            let hanging = self.anti_sway * pair[1].max(self.wheels[partner].longest());
             let more = (stiffness * pair[0] - hanging) / (1.0 + stiffness * self.tyre_give(number));
             (wheel.load + more).max(0.0)
         });
