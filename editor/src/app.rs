@@ -186,6 +186,11 @@ impl Editor {
         self.view.panels.has_welcome_pictures()
     }
 
+    /// How many pieces of skid marks the map keeps.
+    pub fn skid_mark_count(&self) -> usize {
+        self.view.canvas.skid_mark_count()
+    }
+
     /// Where the map is on the screen.
     pub fn map_rect(&self) -> egui::Rect {
         self.view.canvas.rect

@@ -4,15 +4,16 @@ use crate::camera::Camera;
 use crate::hand::vehicle_at;
 use crate::hand::{Hand, Reach, context};
 use crate::hidden_chip::HiddenChip;
-use crate::map::{Ink, MapPainter, VehicleDot};
+use crate::map::{Ink, MapPainter, Moving, SkidMarks, VehicleDot};
 use crate::marks::Board;
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
 use crate::panels::{object_menu, vehicle_menu};
 use crate::settings::Heat;
 use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};
-use egui::{Key, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{Color32, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
 use roadwright_geometry::DVec2;
+use roadwright_render::hint::{self, Hint};
 use roadwright_render::signal;
 use roadwright_scenario::ObjectId;
 use roadwright_simulation::SignalHead;
@@ -98,6 +99,10 @@ pub struct Canvas {
     pub has_rect: bool,
     /// Kept between frames for its memory only.
     dots: Vec<VehicleDot>,
+    /// Kept between frames for its memory only.
+    hints: Vec<Hint>,
+    /// What wheels have left behind.
+    skid_marks: SkidMarks,
 }
 
 impl Canvas {
@@ -113,7 +118,14 @@ impl Canvas {
             rect: Rect::from_min_size(Pos2::ZERO, Vec2::new(1000.0, 700.0)),
             has_rect: false,
             dots: Vec::new(),
+            hints: Vec::new(),
+            skid_marks: SkidMarks::default(),
         }
+    }
+
+    /// How many pieces of skid marks are kept.
+    pub fn skid_mark_count(&self) -> usize {
+        self.skid_marks.count()
     }
 
     /// Whether something is still being made for the map.
@@ -344,37 +356,9 @@ impl Canvas {
 
     /// Roads with the heat on them, and what drives on both.
     fn traffic(&mut self, board: &Board<'_>, model: &Model) {
-        self.dots.clear();
-        let options = &model.settings.tools;
-        let shows_vehicles = !options.hides(MapPart::Vehicles);
-        if let Some(live) = model.live.as_ref().filter(|_| shows_vehicles) {
-            let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
-            let dot = |v: &roadwright_simulation::VehicleRecord| VehicleDot {
-                body: v.body,
-                length: v.length,
-                width: v.width,
-                agent: v.agent,
-                indicator: v.indicator,
-                brakes: v.brakes,
-                color: grey,
-                is_trailer: false,
-                has_tracks: v.has_tracks,
-            };
-            let towed = |t: &roadwright_simulation::TrailerRecord| VehicleDot {
-                body: t.body,
-                length: t.length,
-                width: t.width,
-                agent: t.agent,
-                indicator: roadwright_agent::Indicator::Off,
-                brakes: false,
-                color: grey,
-                is_trailer: true,
-                has_tracks: false,
-            };
-            // Trailers first, so that a vehicle lies over what it tows.
-            self.dots.extend(live.snapshot.all_trailers().map(towed));
-            self.dots.extend(live.snapshot.vehicles.iter().map(dot));
-        }
+        let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
+        self.place_dots(model, grey);
+        self.follow_vehicles(model, grey, board.camera.scale);
         // Before the first step vehicles stand where the scenario says, and are drawn from it.
         let running = model
             .live
@@ -392,10 +376,70 @@ impl Canvas {
             board.painter,
             board.rect,
             board.camera,
-            dots.map(|dots| (dots, people.unwrap_or_default())),
+            dots.map(|dots| Moving {
+                vehicles: dots,
+                people: people.unwrap_or_default(),
+                hints: &self.hints,
+                skid_marks: Some(&self.skid_marks),
+            }),
         );
         if let Some(live) = &model.live {
             signals(board, model, &live.signals);
+        }
+    }
+
+    /// Vehicles and trailers of this frame.
+    fn place_dots(&mut self, model: &Model, color: Option<Color32>) {
+        self.dots.clear();
+        let Some(live) = model.live.as_ref().filter(|_| shows_vehicles(model)) else {
+            return;
+        };
+        let dot = |v: &roadwright_simulation::VehicleRecord| VehicleDot {
+            body: v.body,
+            length: v.length,
+            width: v.width,
+            agent: v.agent,
+            indicator: v.indicator,
+            brakes: v.brakes,
+            color,
+            is_trailer: false,
+            has_tracks: v.has_tracks,
+        };
+        let towed = |t: &roadwright_simulation::TrailerRecord| VehicleDot {
+            body: t.body,
+            length: t.length,
+            width: t.width,
+            agent: t.agent,
+            indicator: roadwright_agent::Indicator::Off,
+            brakes: false,
+            color,
+            is_trailer: true,
+            has_tracks: false,
+        };
+        // Trailers first, so that a vehicle lies over what it tows.
+        self.dots.extend(live.snapshot.all_trailers().map(towed));
+        self.dots.extend(live.snapshot.vehicles.iter().map(dot));
+    }
+
+    /// What the state of vehicles adds to their figures, and what their wheels leave behind.
+    fn follow_vehicles(&mut self, model: &Model, grey: Option<Color32>, scale: f64) {
+        self.hints.clear();
+        let snapshot = model.live.as_ref().map(|live| &live.snapshot);
+        match snapshot {
+            Some(snapshot) if model.settings.skid_marks => self.skid_marks.follow(snapshot),
+            _ => self.skid_marks.clear(),
+        }
+        let Some(snapshot) = snapshot.filter(|_| shows_vehicles(model)) else {
+            return;
+        };
+        for vehicle in &snapshot.vehicles {
+            self.hints.extend(hint::wheels(vehicle, snapshot, scale));
+            let roof = hint::roof(vehicle, scale);
+            self.hints.extend(roof.map(|roof| Hint {
+                color: grey.map_or(roof.color, color_of),
+                ..roof
+            }));
+            self.hints.extend(hint::sign(vehicle, scale));
         }
     }
 
@@ -439,6 +483,10 @@ impl Canvas {
     }
 }
 
+fn shows_vehicles(model: &Model) -> bool {
+    !model.settings.tools.hides(MapPart::Vehicles)
+}
+
 /// What signals show, and their lamps from near.
 fn signals(board: &Board<'_>, model: &Model, heads: &[SignalHead]) {
     let scenario = model.document.scenario();
@@ -458,6 +506,10 @@ fn signals(board: &Board<'_>, model: &Model, heads: &[SignalHead]) {
         let seen: Vec<SignalHead> = heads.iter().filter(is_seen).copied().collect();
         board.lamps(&signal::lit(scenario, &model.scene.layout, &seen));
     }
+}
+
+fn color_of(color: Color32) -> roadwright_render::Color {
+    roadwright_render::Color::from_rgba8(color.r(), color.g(), color.b(), 255)
 }
 
 /// How strong the grid is: as a guide while something is drawn, faint over a map that is looked at.

@@ -65,6 +65,8 @@ pub struct Settings {
     pub names: bool,
     /// Whether problems are marked on the map.
     pub problems: bool,
+    /// Whether the map shows where wheels have slid.
+    pub skid_marks: bool,
     /// What is coloured by what.
     pub heat: Heat,
     /// Keys.
@@ -90,6 +92,7 @@ impl Default for Settings {
             minimap: true,
             names: true,
             problems: true,
+            skid_marks: true,
             heat: Heat::None,
             keys: KeyMap::default(),
             tools: ToolOptions::default(),

@@ -459,6 +459,50 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
 }
 
 #[test]
+fn locked_wheels_leave_marks_until_the_run_begins_anew() {
+    let mut bench = with("willys-mb");
+    act(&mut bench, WorkshopAction::Drive(Ground::Flat));
+    drive(&mut bench, &[Key::W], 4.0);
+    bench.set(|settings| settings.skid_marks = false);
+    drive(&mut bench, &[Key::S, Key::A], 0.5);
+    assert_eq!(bench.editor().skid_mark_count(), 0);
+    bench.set(|settings| settings.skid_marks = true);
+    drive(&mut bench, &[Key::W], 3.0);
+    drive(&mut bench, &[Key::S, Key::A], 1.0);
+    let live = bench.editor().model().live.as_ref().unwrap();
+    let mechanics = live.snapshot.mechanics.clone();
+    assert!(bench.editor().skid_mark_count() > 0, "{mechanics:?}");
+    bench.ask(Action::Do(Command::PlayPause));
+    bench.ask(Action::Do(Command::Reset));
+    bench.settle();
+    assert_eq!(bench.editor().skid_mark_count(), 0);
+}
+
+#[test]
+fn who_tips_over_is_told_in_words() {
+    let mut bench = with("willys-mb");
+    change(&mut bench, |file| {
+        file.body.centre_height = Some(2.6);
+        file.wheels.friction = Some(1.5);
+        file.suspension.as_mut().unwrap().anti_sway = 0.0;
+    });
+    act(&mut bench, WorkshopAction::Commit("Change of it".into()));
+    act(&mut bench, WorkshopAction::Drive(Ground::Flat));
+    bench.press_tab("Vehicle");
+    drive(&mut bench, &[Key::W], 4.0);
+    let told = |bench: &Bench| {
+        let label = "It gets no farther: tipped over.";
+        bench.harness.query_by_label(label).is_some()
+    };
+    assert!(!told(&bench));
+    drive(&mut bench, &[Key::W, Key::A], 4.0);
+    let live = bench.editor().model().live.as_ref().unwrap();
+    let vehicle = live.snapshot.vehicles[0];
+    assert!(vehicle.mishap.tipped_over, "{vehicle:?}");
+    assert!(told(&bench));
+}
+
+#[test]
 fn saving_and_opening_on_the_track_mean_the_scenario() {
     let (_folder, town) = town();
     let mut bench = Bench::open(&town);

@@ -9,6 +9,7 @@ mod moving;
 mod objects;
 mod paint;
 mod shapes;
+mod skid_marks;
 mod terrain;
 mod tiles;
 
@@ -18,5 +19,6 @@ pub use mesh::{Batch, Ink, Level, Mesh, MeshBuilder, Vertex};
 pub use moving::{Moving, VehicleDot};
 pub use objects::Objects;
 pub use paint::MapPainter;
+pub use skid_marks::SkidMarks;
 pub use terrain::TerrainImage;
 pub use tiles::{TileId, Tiles};

@@ -2,11 +2,13 @@
 
 use super::instances::{Instances, instance};
 use super::mesh::Ink;
+use super::skid_marks::SkidMarks;
 use crate::camera::Camera;
 use egui::Color32;
 use roadwright_agent::Indicator;
 use roadwright_geometry::{DVec2, Pose, unit};
 use roadwright_render::figure::{self, Figure};
+use roadwright_render::hint::Hint;
 use roadwright_simulation::PersonRecord;
 use std::collections::BTreeMap;
 
@@ -34,11 +36,21 @@ pub struct VehicleDot {
 }
 
 /// What moves in a run.
-pub type Moving<'a> = (&'a [VehicleDot], &'a [PersonRecord]);
+#[derive(Clone, Copy, Default)]
+pub struct Moving<'a> {
+    /// Vehicles and trailers.
+    pub vehicles: &'a [VehicleDot],
+    /// People on foot.
+    pub people: &'a [PersonRecord],
+    /// Wheels that steer, roofs that lean, signs.
+    pub hints: &'a [Hint],
+    /// What wheels have left behind, if it is shown.
+    pub skid_marks: Option<&'a SkidMarks>,
+}
 
-/// Vehicles and people in view, from the bottom up: bodies, people, lamps.
+/// Vehicles and people in view, from the bottom up: skid marks, bodies, people, lamps, signs.
 pub(super) fn instances(
-    (vehicles, people): Moving<'_>,
+    moving: Moving<'_>,
     camera: &Camera,
     (low, high): (DVec2, DVec2),
 ) -> Vec<(Figure, Instances)> {
@@ -56,7 +68,13 @@ pub(super) fn instances(
     let mut lists: BTreeMap<Figure, Instances> = BTreeMap::new();
     let is_seen =
         |v: &&VehicleDot| v.body.position.cmpge(low).all() && v.body.position.cmple(high).all();
-    for vehicle in vehicles.iter().filter(is_seen) {
+    if let Some(marks) = moving.skid_marks {
+        let list = marks.instances(camera, (low, high));
+        if !list.is_empty() {
+            lists.entry(Figure::SkidMark).or_insert_with(empty).list = list;
+        }
+    }
+    for vehicle in moving.vehicles.iter().filter(is_seen) {
         // From far away vehicles are larger than they are, or a town would look empty.
         let grow = if vehicle.is_trailer {
             1.0
@@ -88,13 +106,20 @@ pub(super) fn instances(
     if let Some((half_depth, half_width)) = figure::person_size(camera.scale) {
         let is_seen =
             |p: &&PersonRecord| p.position.cmpge(low).all() && p.position.cmple(high).all();
-        for person in people.iter().filter(is_seen) {
+        for person in moving.people.iter().filter(is_seen) {
             let color = Ink::Light.bytes(figure::person_color(person.id));
             let front = half_depth * unit(person.heading);
             let one = instance(person.position - camera.centre, front, half_width, color);
             let list = lists.entry(Figure::Person).or_insert_with(empty);
             list.list.push(one);
         }
+    }
+    let is_seen = |hint: &&Hint| hint.at.cmpge(low).all() && hint.at.cmple(high).all();
+    for hint in moving.hints.iter().filter(is_seen) {
+        let color = Ink::Light.bytes(hint.color);
+        let one = instance(hint.at - camera.centre, hint.front, hint.half_width, color);
+        let list = lists.entry(hint.figure).or_insert_with(empty);
+        list.list.push(one);
     }
     lists.into_iter().collect()
 }
@@ -133,9 +158,52 @@ mod tests {
         };
         let view = (DVec2::splat(-30.0), DVec2::splat(30.0));
         let all = [vehicle(0.0, true), vehicle(10.0, false), vehicle(1e4, true)];
-        let lists = instances((&all, &[]), &camera, view);
+        let moving = Moving {
+            vehicles: &all,
+            ..Moving::default()
+        };
+        let lists = instances(moving, &camera, view);
         let counts: Vec<(Figure, usize)> =
             lists.iter().map(|(f, all)| (*f, all.list.len())).collect();
         assert_eq!(counts, [(Figure::Car, 2), (Figure::BrakeLamp, 2)]);
+    }
+
+    #[test]
+    fn wheels_lie_below_bodies_and_signs_above_them() {
+        let camera = Camera {
+            centre: DVec2::ZERO,
+            scale: 0.05,
+        };
+        let view = (DVec2::splat(-30.0), DVec2::splat(30.0));
+        let hint = |figure: Figure, x: f64| Hint {
+            figure,
+            at: DVec2::new(x, 0.0),
+            front: DVec2::X,
+            half_width: 0.1,
+            color: figure::person_color(1),
+        };
+        let hints = [
+            hint(Figure::TippedSign, 0.0),
+            hint(Figure::CarRoof, 0.0),
+            hint(Figure::Wheel, 1.0),
+            hint(Figure::StuckSign, 1e4),
+        ];
+        let moving = Moving {
+            vehicles: &[vehicle(0.0, true)],
+            hints: &hints,
+            ..Moving::default()
+        };
+        let order: Vec<Figure> = instances(moving, &camera, view)
+            .into_iter()
+            .map(|(figure, _)| figure)
+            .collect();
+        let expected = [
+            Figure::Wheel,
+            Figure::Car,
+            Figure::CarRoof,
+            Figure::BrakeLamp,
+            Figure::TippedSign,
+        ];
+        assert_eq!(order, expected);
     }
 }

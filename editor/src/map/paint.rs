@@ -511,8 +511,15 @@ impl Frame {
 
     /// What there are many of, from the bottom up.
     pub(super) fn figures(&self) -> impl Iterator<Item = (Figure, &Instances)> {
+        let moving = |on_ground: bool| {
+            let of = move |(figure, _): &&(Figure, Instances)| {
+                (*figure == Figure::SkidMark) == on_ground
+            };
+            let list = self.moving.iter().filter(of);
+            list.map(|(figure, all)| (*figure, all))
+        };
         let trees = self.trees.iter().map(|trees| (land::TREE, &**trees));
-        trees.chain(self.moving.iter().map(|(figure, all)| (*figure, all)))
+        moving(true).chain(trees).chain(moving(false))
     }
 }
 

@@ -19,8 +19,6 @@ const TOWN: f64 = 120.0;
 const FAST: f64 = 280.0;
 /// Turn of the steering wheel over that of the front wheels.
 const WHEEL_RATIO: f32 = 6.0;
-/// A wheel is shown as slipping beyond these: its ratio, and its angle, rad.
-const SLIPPING: (f64, f64) = (0.2, 0.15);
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some((agent, controls)) = model.driving else {
@@ -146,8 +144,11 @@ fn wheel_loads(ui: &mut Ui, theme: Theme, wheels: &[WheelRecord]) {
     let height = (rect.height() - 20.0) / rows as f32;
     for (number, wheel) in wheels.iter().enumerate() {
         let (row, column) = (number / 2, number % 2);
-        let slips = wheel.slip_ratio.abs() > SLIPPING.0 || wheel.slip_angle.abs() > SLIPPING.1;
-        let tone = if slips { Tone::Danger } else { Tone::Accent };
+        let tone = if wheel.slides() {
+            Tone::Danger
+        } else {
+            Tone::Accent
+        };
         let at = rect.min + vec2(column as f32 * 0.5 * DIAL, row as f32 * height);
         let whole = Rect::from_min_size(at, vec2(0.5 * DIAL - 4.0, height - 4.0));
         painter.rect_filled(whole, 3.0, ui.visuals().faint_bg_color);

@@ -37,7 +37,12 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         return;
     };
     match &live.inspection {
-        Some(seen) => facts(ui, seen),
+        Some(seen) => {
+            let mut vehicles = live.snapshot.vehicles.iter();
+            let vehicle = vehicles.find(|vehicle| vehicle.agent == agent);
+            mishap(ui, vehicle.and_then(|vehicle| vehicle.mishap.words()));
+            facts(ui, seen);
+        }
         None => {
             ui.label("It does not drive now: it waits, has arrived, or was taken out.");
         }
@@ -49,6 +54,14 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         actions.push(super::driving::keep_drive(model));
     }
     plots(ui, model, &live.trace);
+}
+
+/// A line of its own, before what it is told: why it gets no farther.
+fn mishap(ui: &mut Ui, words: Option<&str>) {
+    if let Some(words) = words {
+        let color = ui.visuals().error_fg_color;
+        ui.colored_label(color, format!("It gets no farther: {words}."));
+    }
 }
 
 fn facts(ui: &mut Ui, seen: &roadwright_simulation::Inspection) {

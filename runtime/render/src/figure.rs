@@ -1,7 +1,11 @@
 //! Vehicles and trees as they are seen from above: the same figures in pictures and in the window.
 //!
+//! What a vehicle's state adds to its figure (wheels that steer, a roof that leans, a sign above it) is in
+//! [`crate::hint`].
+//!
 //! A figure lives in a frame of its own: x ahead in half lengths, y to the left in half widths.
 
+use crate::hint;
 use crate::palette::{
     BODIES, BRAKE_LAMP, BUS_BODY, CROWN_LIT, GLASS, HEAD_LAMP, INDICATOR_LAMP, PEOPLE, RIM, SHADOW,
     SHADOW_OPACITY, SHEEN, TAIL_LAMP, TRACKED_BODY, TRUNK, faded, one_of, rgb,
@@ -16,14 +20,26 @@ pub type Corner = (f32, f32);
 /// Something that is drawn often.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Figure {
+    /// A piece of the streak that a sliding wheel leaves.
+    SkidMark,
+    /// A wheel, below its vehicle.
+    Wheel,
     /// A car with windows and lamps.
     Car,
     /// A bus, a lorry: all that is long.
     Bus,
+    /// The glass of a car without its roof, below a roof that leans.
+    CarGlass,
+    /// The roof of a car that leans.
+    CarRoof,
+    /// The roof of a bus that leans.
+    BusRoof,
     /// A trailer: a roof without a windscreen.
     Trailer,
     /// A tracked vehicle: a hull between two tracks, with a turret.
     Tracked,
+    /// The turret of a tracked vehicle that leans.
+    Turret,
     /// A vehicle of some ten pixels: body and windscreen.
     Pill,
     /// A vehicle of a few pixels.
@@ -36,6 +52,10 @@ pub enum Figure {
     IndicatorLamp,
     /// A tree.
     Tree,
+    /// The sign above a vehicle that is stuck: a disc with two bars.
+    StuckSign,
+    /// The sign above a vehicle that is tipped over: a triangle with an exclamation mark.
+    TippedSign,
 }
 
 /// A part of a figure; later ones cover earlier ones.
@@ -52,7 +72,7 @@ pub struct Part {
 }
 
 impl Part {
-    fn new(ring: Vec<Corner>, color: Option<Color>) -> Self {
+    pub(crate) fn new(ring: Vec<Corner>, color: Option<Color>) -> Self {
         Self {
             ring,
             fade: None,
@@ -146,10 +166,16 @@ impl Figure {
     /// Its parts, from the ground up.
     pub fn parts(self) -> Vec<Part> {
         match self {
+            Self::SkidMark => vec![Part::new(rectangle((0.0, 0.0), 1.0, 1.0), None)],
+            Self::Wheel => hint::wheel_parts(),
             Self::Car => car(),
             Self::Bus => bus(),
+            Self::CarGlass => vec![Part::new(mirrored(&WINDOWS), Some(rgb(GLASS)))],
+            Self::CarRoof => roof(&mirrored(&ROOF), 0.22),
+            Self::BusRoof => bus_roof(),
             Self::Trailer => trailer(),
             Self::Tracked => tracked(),
+            Self::Turret => turret(),
             Self::Pill => vec![
                 Part::new(mirrored(&BODY), None),
                 Part::new(
@@ -162,6 +188,8 @@ impl Figure {
             Self::BrakeLamp => lamp(BRAKE_LAMP),
             Self::IndicatorLamp => lamp(INDICATOR_LAMP),
             Self::Tree => tree(),
+            Self::StuckSign => hint::stuck_sign(),
+            Self::TippedSign => hint::tipped_sign(),
         }
     }
 }
@@ -180,7 +208,7 @@ fn scaled(ring: &[Corner], along: f32, across: f32) -> Vec<Corner> {
 }
 
 /// The four corners of a box.
-fn rectangle((x, y): Corner, along: f32, across: f32) -> Vec<Corner> {
+pub(crate) fn rectangle((x, y): Corner, along: f32, across: f32) -> Vec<Corner> {
     [(1.0, -1.0), (1.0, 1.0), (-1.0, 1.0), (-1.0, -1.0)]
         .map(|(a, b): Corner| (x + a * along, y + b * across))
         .to_vec()
@@ -285,15 +313,38 @@ fn tracked() -> Vec<Part> {
         rectangle((0.44, 0.0), 0.42, 0.045),
         Some(faded(RIM, 0.85)),
     ));
+    parts.extend(turret());
+    parts
+}
+
+fn turret() -> Vec<Part> {
     let turret = |size: f32| scaled(&round(16, |_| 1.0, (0.0, 0.0)), 0.22 * size, 0.56 * size);
-    parts.push(Part::new(turret(1.0), Some(faded(RIM, 0.6))));
-    parts.push(Part::new(turret(0.9), None));
-    parts.push(Part::new(turret(0.42), Some(faded(SHEEN, 0.3))));
+    vec![
+        Part::new(turret(1.0), Some(faded(RIM, 0.6))),
+        Part::new(turret(0.9), None),
+        Part::new(turret(0.42), Some(faded(SHEEN, 0.3))),
+    ]
+}
+
+/// A roof with a rim that tells it from what lies below it.
+fn roof(ring: &[Corner], sheen: f32) -> Vec<Part> {
+    vec![
+        Part::new(ring.to_vec(), None),
+        Part::new(ring.to_vec(), Some(faded(RIM, 0.55))),
+        Part::new(scaled(ring, 0.95, 0.9), None),
+        Part::new(scaled(ring, 0.95, 0.9), Some(faded(SHEEN, sheen))),
+    ]
+}
+
+fn bus_roof() -> Vec<Part> {
+    let mut parts = roof(&rectangle((-0.06, 0.0), 0.9, 0.84), 0.12);
+    let hatch = |x: f32| Part::new(rectangle((x, 0.0), 0.1, 0.34), Some(faded(SHEEN, 0.4)));
+    parts.extend(HATCHES.map(hatch));
     parts
 }
 
 /// Corners of a round shape: `radius` at each of their angles.
-fn round(corners: u32, radius: impl Fn(f64) -> f64, (x, y): Corner) -> Vec<Corner> {
+pub(crate) fn round(corners: u32, radius: impl Fn(f64) -> f64, (x, y): Corner) -> Vec<Corner> {
     (0..corners)
         .map(|i| {
             let angle = std::f64::consts::TAU * f64::from(i) / f64::from(corners);
@@ -442,7 +493,15 @@ pub const GLOW: f64 = 0.38;
 mod tests {
     use super::*;
 
-    const ALL: [Figure; 10] = [
+    const ALL: [Figure; 18] = [
+        Figure::SkidMark,
+        Figure::Wheel,
+        Figure::CarGlass,
+        Figure::CarRoof,
+        Figure::BusRoof,
+        Figure::Turret,
+        Figure::StuckSign,
+        Figure::TippedSign,
         Figure::Tracked,
         Figure::Person,
         Figure::Car,

@@ -30,6 +30,7 @@ mod film;
 mod furniture;
 mod gore;
 pub mod ground;
+pub mod hint;
 mod island;
 pub mod land;
 mod map;

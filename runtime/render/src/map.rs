@@ -3,11 +3,12 @@
 use crate::RenderError;
 use crate::canvas::Canvas;
 use crate::figure::{self, Figure};
+use crate::hint::Hint;
 use crate::painter::{Painter, Pass};
 use crate::palette::{DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, crossing, furniture, gore, ground, island, land, marking, names, points_of_interest,
-    road, signal, symbol, terrain,
+    arrow, crossing, furniture, gore, ground, hint, island, land, marking, names,
+    points_of_interest, road, signal, symbol, terrain,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
@@ -113,8 +114,10 @@ pub(crate) fn drawn(
     for trail in &picture.trails {
         canvas.line(&trail.points, trail.width, 2.0, None, rgb(trail.color));
     }
-    for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
-        draw_vehicle(&mut canvas, vehicle);
+    if let Some(snapshot) = snapshot {
+        for vehicle in &snapshot.vehicles {
+            draw_vehicle(&mut canvas, vehicle, snapshot);
+        }
     }
     // Above their vehicles: a semi-trailer lies on its tractor.
     for trailer in snapshot.into_iter().flat_map(Snapshot::all_trailers) {
@@ -127,6 +130,11 @@ pub(crate) fn drawn(
     names::land(&mut canvas, scenario);
     names::streets(&mut canvas, scenario, &layout);
     names::places(&mut canvas, scenario);
+    // Over the names: they ask for help.
+    for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
+        let sign = hint::sign(vehicle, 1.0 / canvas.scale);
+        draw_hints(&mut canvas, sign);
+    }
     if picture.furnished {
         let about = scenario.about();
         let detail = picture.detail.clone().unwrap_or_else(|| detail(snapshot));
@@ -280,8 +288,16 @@ fn draw_ground_goals(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
+fn draw_hints(canvas: &mut Canvas, hints: impl IntoIterator<Item = Hint>) {
+    for hint in hints {
+        let parts = hint.figure.parts();
+        canvas.figure(&parts, hint.at, hint.front, hint.half_width, hint.color);
+    }
+}
+
+fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord, snapshot: &Snapshot) {
     let scale = 1.0 / canvas.scale;
+    draw_hints(canvas, hint::wheels(vehicle, snapshot, scale));
     let grow = figure::enlargement(vehicle.length, scale);
     let front = 0.5 * vehicle.length * grow * vehicle.body.forward();
     let half_width = 0.5 * vehicle.width * grow;
@@ -298,6 +314,7 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord) {
         half_width,
         color,
     );
+    draw_hints(canvas, hint::roof(vehicle, scale));
     for (lamp, (ahead, left)) in figure::lit_lamps(vehicle.indicator, vehicle.brakes) {
         let side = front.normalize_or_zero().perp() * half_width;
         let at = vehicle.body.position + f64::from(ahead) * front + f64::from(left) * side;

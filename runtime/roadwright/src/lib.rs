@@ -65,7 +65,7 @@ pub use roadwright_simulation::{
     AgentCounts, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell, Collision,
     CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
     HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Inspection, JunctionFigures,
-    JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, MechanicsRecord,
+    JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, MechanicsRecord, Mishap,
     MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom, Population,
     ProgrammeInspection, RoadInspection, RoadVehicle, RunOptions, SaveError, SavedWorld, Session,
     SignalHead, SimulationError, Snapshot, StackSummary, StagePhase, StandingTrailer, Statistic,

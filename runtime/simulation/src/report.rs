@@ -4,7 +4,7 @@ use crate::agents::{Drive, Phase, Status};
 use crate::dynamics::LooseRecord;
 use crate::hash::StateHasher;
 use crate::lamps;
-use crate::snapshot::{Snapshot, VehicleRecord};
+use crate::snapshot::{Mishap, Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
 use crate::summary::{AgentCounts, FitnessSummary, MishapCounts, StackSummary, Statistic, Summary};
@@ -108,6 +108,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             brakes: lamps::brakes(&motion, world.agents.command[index].acceleration),
             status: Status::Active,
             attitude: world.dynamics.rigid.attitude(agent),
+            mishap: mishap(world, agent),
         }
     };
     let driving = world.agents.by_growing_id();
@@ -185,17 +186,24 @@ pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
     }
 }
 
+/// Why a vehicle that drives now gets no farther.
+fn mishap(world: &World, agent: u32) -> Mishap {
+    let index = agent as usize;
+    let car = world.dynamics.rigid.car(agent);
+    let is_on_its_way = world.agents.identity[index].phase == Phase::Driving;
+    Mishap {
+        tipped_over: car.is_some_and(|car| car.tilt() > TIPPED),
+        stuck: is_on_its_way && world.agents.progress[index].standing >= STUCK,
+    }
+}
+
 /// Vehicles that get no farther, among those that drive now.
 fn mishaps(world: &World) -> MishapCounts {
-    let agents = &world.agents;
     let mut counts = MishapCounts::default();
-    for agent in agents.driving() {
-        let index = agent as usize;
-        let car = world.dynamics.rigid.car(agent);
-        counts.tipped_over += usize::from(car.is_some_and(|car| car.tilt() > TIPPED));
-        let is_on_its_way = agents.identity[index].phase == Phase::Driving;
-        let stands = agents.progress[index].standing >= STUCK;
-        counts.stuck += usize::from(is_on_its_way && stands);
+    for agent in world.agents.driving() {
+        let mishap = mishap(world, agent);
+        counts.tipped_over += usize::from(mishap.tipped_over);
+        counts.stuck += usize::from(mishap.stuck);
     }
     counts
 }

@@ -20,6 +20,26 @@ pub struct Attitude {
     pub roll: f64,
 }
 
+/// Why a vehicle gets no farther; nothing of it for one that is well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Mishap {
+    /// Lies on a side or on the roof: a rigid body that leans by more than 60 degrees.
+    pub tipped_over: bool,
+    /// Has been standing for two minutes or longer on its way, tipped over or not.
+    pub stuck: bool,
+}
+
+impl Mishap {
+    /// What is the matter, for people; `None` if nothing is.
+    pub fn words(self) -> Option<&'static str> {
+        match (self.tipped_over, self.stuck) {
+            (true, _) => Some("tipped over"),
+            (false, true) => Some("stuck"),
+            (false, false) => None,
+        }
+    }
+}
+
 /// One vehicle at one moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VehicleRecord {
@@ -55,6 +75,8 @@ pub struct VehicleRecord {
     pub status: Status,
     /// At the end of the step; nothing on levels that know no heights.
     pub attitude: Option<Attitude>,
+    /// Why it gets no farther, if it does not.
+    pub mishap: Mishap,
 }
 
 impl VehicleRecord {
@@ -101,6 +123,11 @@ impl VehicleRecord {
 /// A wheel, of levels that have wheels.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct WheelRecord {
+    /// Where it is on the vehicle as it stands on level ground: ahead of the middle of the rear axle
+    /// and to the left, m.
+    pub place: DVec2,
+    /// Its radius, m.
+    pub radius: f64,
     /// Angle to the body, rad, positive to the left.
     pub steering: f64,
     /// How far its spring is pressed in from where it is at rest, m; negative: it hangs.
@@ -115,6 +142,21 @@ pub struct WheelRecord {
     pub slip_angle: f64,
     /// How fast it turns, rad/s; positive forwards.
     pub spin: f64,
+}
+
+impl WheelRecord {
+    /// Slip ratio beyond which a wheel slides.
+    pub const SLIDING_RATIO: f64 = 0.2;
+    /// Slip angle beyond which a wheel slides, rad: 8.6 degrees.
+    pub const SLIDING_ANGLE: f64 = 0.15;
+
+    /// Whether it slides over the ground instead of rolling: it touches it, and a slip is beyond where
+    /// tyres on asphalt give the most force, which is at a ratio of 0.1 to 0.2 and at 6 to 9 degrees.
+    pub fn slides(&self) -> bool {
+        let is_beyond = self.slip_ratio.abs() > Self::SLIDING_RATIO
+            || self.slip_angle.abs() > Self::SLIDING_ANGLE;
+        self.load > 0.0 && is_beyond
+    }
 }
 
 /// Engine and wheels of a vehicle, at the end of the step.
@@ -254,6 +296,7 @@ mod tests {
             brakes: false,
             status: Status::Active,
             attitude: None,
+            mishap: Mishap::default(),
         };
         let hash = |vehicles: Vec<VehicleRecord>| {
             let snapshot = Snapshot {

@@ -3,7 +3,7 @@
 
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{DynamicsLevel, Edit, Scenario, VehicleType, file};
-use roadwright_simulation::{RunOptions, World, builtin_modules};
+use roadwright_simulation::{RunOptions, VehicleRecord, World, builtin_modules};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -85,6 +85,17 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
                     let (wheels, drive) = (&mechanics.wheels, mechanics.drive.unwrap());
                     let whole: f64 = wheels.iter().map(|wheel| wheel.load).sum();
                     assert!((whole / (1040.0 * 9.81) - 1.0).abs() < 0.05, "{wheels:?}");
+                    // Two at the rear axle, two in front of it, the left ones first.
+                    for (wheel, (is_front, side)) in
+                        wheels
+                            .iter()
+                            .zip([(false, 1.0), (false, -1.0), (true, 1.0), (true, -1.0)])
+                    {
+                        assert_eq!(wheel.place.x > 1.5, is_front, "{wheel:?}");
+                        assert!((wheel.place.y * side - 0.6).abs() < 0.2, "{wheel:?}");
+                        assert!(is_front || wheel.place.x.abs() < 1e-9, "{wheel:?}");
+                        assert!((wheel.radius - 0.41).abs() < 0.05 && !wheel.slides());
+                    }
                     for wheel in wheels {
                         // Wheels outside of a bend are faster than the middle of the rear axle.
                         let ratio = wheel.spin * 0.41 / one.speed;
@@ -135,7 +146,20 @@ fn who_is_tipped_over_or_stuck_is_counted() {
         while world.time() < 160.0 {
             world.step();
         }
-        world.summary().mishaps
+        let mishaps = world.summary().mishaps;
+        let vehicles = world.snapshot().vehicles;
+        let count = |is: fn(&VehicleRecord) -> bool| vehicles.iter().filter(|v| is(v)).count();
+        // Each vehicle says the same of itself.
+        assert_eq!(count(|v| v.mishap.tipped_over), mishaps.tipped_over);
+        assert_eq!(count(|v| v.mishap.stuck), mishaps.stuck);
+        assert!(vehicles.iter().all(|v| {
+            let words = match v.mishap {
+                mishap if mishap.tipped_over => Some("tipped over"),
+                mishap => mishap.stuck.then_some("stuck"),
+            };
+            v.mishap.words() == words
+        }));
+        mishaps
     };
     let (tipped, stands, drives) = (counted(&tippy), counted(&weak), counted(&sound));
     assert!(tipped.tipped_over > 0 && tipped.stuck > 0, "{tipped:?}");

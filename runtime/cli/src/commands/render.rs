@@ -66,7 +66,7 @@ fn film(
     if !(0.02..=60.0).contains(&every) {
         bail!("--every {every}: expected 0.02 to 60 seconds");
     }
-    if !(until > from) {
+    if until <= from || (until - from).is_nan() {
         bail!("--until {until}: expected more than --at, which is {from}");
     }
     let frames = ((until - from) / every).floor() + 1.0;

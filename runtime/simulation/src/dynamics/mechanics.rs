@@ -3,6 +3,7 @@
 use super::{Bodies, Motion};
 use crate::snapshot::{MechanicsRecord, WheelRecord};
 use crate::vehicle_type::VehicleTypes;
+use roadwright_geometry::DVec2;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::DriveReading;
 
@@ -28,8 +29,10 @@ impl Bodies<'_> {
                 let model = types.rigid(who.vehicle_type);
                 let train = model.train.as_ref();
                 let drive = train.map(|train| train.reading(&car.drive, car.driven_speed(model)));
-                let wheels = car.wheels.iter().zip(&car.loads);
-                let wheels = wheels.map(|(wheel, &load)| WheelRecord {
+                let wheels = car.wheels.iter().zip(&car.loads).zip(&model.wheels);
+                let wheels = wheels.map(|((wheel, &load), built)| WheelRecord {
+                    place: DVec2::new(built.contact.x + model.rear, built.contact.y),
+                    radius: model.radius,
                     steering: wheel.steering,
                     travel: wheel.travel,
                     load,

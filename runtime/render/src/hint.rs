@@ -1,0 +1,342 @@
+//! What the state of a vehicle adds to its figure: wheels that steer, a roof that leans, and a sign above
+//! one that gets no farther. The same in pictures and in the window.
+
+use crate::figure::{self, Corner, Figure, Part, rectangle, round};
+use crate::palette::{PAPER, RIM, SHEEN, SIGNAL_LAMPS, faded, rgb};
+use glam::DVec2;
+use roadwright_geometry::{math, unit};
+use roadwright_simulation::{Snapshot, VehicleRecord, WheelRecord};
+use std::f64::consts::FRAC_PI_2;
+use tiny_skia::Color;
+
+/// A figure at a place in the world.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Hint {
+    /// What is drawn.
+    pub figure: Figure,
+    /// Its middle, m.
+    pub at: DVec2,
+    /// To its front: direction and half of its length, m.
+    pub front: DVec2,
+    /// Half of its width, m.
+    pub half_width: f64,
+    /// What parts without a colour of their own have.
+    pub color: Color,
+}
+
+/// Wheels are seen up to this scale, m a pixel: a wheel is 0.7 m long.
+const FARTHEST_WHEEL: f64 = 0.1;
+/// A wheel that is turned by less points ahead, rad: 2 degrees.
+const LEAST_STEERING: f64 = 0.035;
+/// Half of the width of a wheel over its radius.
+pub const WHEEL_WIDTH: f64 = 0.33;
+/// Radius of the wheels of a vehicle that does not say it, m.
+const COMMON_RADIUS: f64 = 0.33;
+/// Half of the distance between its wheels over its width.
+const COMMON_TRACK: f64 = 0.41;
+/// So far from the sides of the body wheels stand out, m: below it they would not be seen.
+const STANDING_OUT: f64 = 0.06;
+
+/// A body that leans by less is drawn level, rad: 2 degrees.
+const LEAST_LEAN: f64 = 0.035;
+/// How far a roof moves, widths of the vehicle: its lean's sine, and never more than this.
+const FARTHEST_ROOF: f64 = 0.2;
+
+/// Radius of a sign, and its distance from the vehicle, pixels.
+const SIGN: f64 = 10.0;
+const SIGN_GAP: f64 = 3.0;
+
+/// Wheels that are turned, at a scale in metres a pixel; none from far away, none of tracked vehicles.
+///
+/// Where a level has wheels they are as the snapshot says. For other levels they are a front axle that is
+/// as far from the front as the rear axle is from the rear, turned as the vehicle steers.
+pub fn wheels<'a>(
+    vehicle: &'a VehicleRecord,
+    snapshot: &'a Snapshot,
+    scale: f64,
+) -> impl Iterator<Item = Hint> + 'a {
+    let is_near = scale <= FARTHEST_WHEEL && !vehicle.has_tracks;
+    let own = || snapshot.mechanics_of(vehicle.agent);
+    let own = is_near.then(own).flatten();
+    let own = own.map_or(&[][..], |mechanics| &mechanics.wheels);
+    let common = (is_near && own.is_empty()).then(|| front_axle(vehicle));
+    own.iter()
+        .copied()
+        .chain(common.into_iter().flatten())
+        .filter(|wheel| wheel.steering.abs() > LEAST_STEERING)
+        .map(|wheel| wheel_of(vehicle, &wheel))
+}
+
+/// The front wheels of a vehicle of which only steering and dimensions are known.
+fn front_axle(vehicle: &VehicleRecord) -> [WheelRecord; 2] {
+    let ahead = (vehicle.body.position - vehicle.pose.position).dot(vehicle.body.forward());
+    // One whose body has its middle at the rear axle or behind it does not say where its wheels are:
+    // they stay below it, at its middle.
+    let axle = 2.0 * ahead.max(0.0);
+    [1.0, -1.0].map(|side| WheelRecord {
+        place: DVec2::new(axle, side * COMMON_TRACK * vehicle.width),
+        radius: COMMON_RADIUS,
+        steering: vehicle.steering,
+        ..WheelRecord::default()
+    })
+}
+
+fn wheel_of(vehicle: &VehicleRecord, wheel: &WheelRecord) -> Hint {
+    let half_width = WHEEL_WIDTH * wheel.radius;
+    // Wheel arches: at the side of the body, wherever the file has the wheel below it.
+    let side = 0.5 * vehicle.width + STANDING_OUT - half_width;
+    let left = wheel.place.y.signum() * wheel.place.y.abs().max(side);
+    Hint {
+        figure: Figure::Wheel,
+        at: vehicle.pose.point(wheel.place.x, left),
+        front: wheel.radius * unit(vehicle.pose.heading + wheel.steering),
+        half_width,
+        color: rgb(RIM),
+    }
+}
+
+/// The roof of a vehicle that leans, moved to where it leans, at a scale in metres a pixel, from the
+/// bottom up. None of a body that is level, of one that knows no attitude, and from far away.
+pub fn roof(vehicle: &VehicleRecord, scale: f64) -> impl Iterator<Item = Hint> {
+    let leans = lean(vehicle).and_then(|lean| Some((lean, roof_of(vehicle, scale)?)));
+    let hints = leans.map(|(lean, (still, moves))| {
+        let body = &vehicle.body;
+        let grow = figure::enlargement(vehicle.length, scale);
+        let forward = body.forward();
+        let hint = |figure: Figure, at: DVec2| Hint {
+            figure,
+            at,
+            front: 0.5 * vehicle.length * grow * forward,
+            half_width: 0.5 * vehicle.width * grow,
+            color: figure::body_color(vehicle.agent, vehicle.length, body_of(vehicle, scale)),
+        };
+        let shift = vehicle.width * (lean.x * forward + lean.y * forward.perp());
+        let still = still.map(|figure| hint(figure, body.position));
+        [still, Some(hint(moves, body.position + shift))]
+    });
+    hints.into_iter().flatten().flatten()
+}
+
+/// How far a roof is moved ahead and to the left, widths.
+fn lean(vehicle: &VehicleRecord) -> Option<DVec2> {
+    let attitude = vehicle.attitude?;
+    let leans = attitude.pitch.abs() > LEAST_LEAN || attitude.roll.abs() > LEAST_LEAN;
+    // Beyond a right angle it leans no less.
+    let share = |angle: f64| math::sin(angle.clamp(-FRAC_PI_2, FRAC_PI_2));
+    // A raised front moves what is on top back, a raised left side moves it to the right.
+    let lean = DVec2::new(-share(attitude.pitch), -share(attitude.roll));
+    leans.then(|| lean.clamp_length_max(FARTHEST_ROOF))
+}
+
+fn body_of(vehicle: &VehicleRecord, scale: f64) -> Figure {
+    if vehicle.has_tracks {
+        Figure::of_tracked(scale)
+    } else {
+        Figure::of_vehicle(vehicle.length, scale)
+    }
+}
+
+/// What is drawn over a body in its place, if anything, and what moves over that.
+fn roof_of(vehicle: &VehicleRecord, scale: f64) -> Option<(Option<Figure>, Figure)> {
+    match body_of(vehicle, scale) {
+        Figure::Car => Some((Some(Figure::CarGlass), Figure::CarRoof)),
+        Figure::Bus => Some((None, Figure::BusRoof)),
+        Figure::Tracked => Some((None, Figure::Turret)),
+        _ => None,
+    }
+}
+
+/// The sign above a vehicle that gets no farther, upright and of the same size at any scale in metres a
+/// pixel: a triangle if it is tipped over, else a disc.
+pub fn sign(vehicle: &VehicleRecord, scale: f64) -> Option<Hint> {
+    let figure = match vehicle.mishap {
+        mishap if mishap.tipped_over => Figure::TippedSign,
+        mishap if mishap.stuck => Figure::StuckSign,
+        _ => return None,
+    };
+    let grow = figure::enlargement(vehicle.length, scale);
+    let forward = vehicle.body.forward();
+    // How far the body reaches to the north of its middle.
+    let reach = vehicle.length * forward.y.abs() + vehicle.width * forward.x.abs();
+    let above = 0.5 * grow * reach + (SIGN + SIGN_GAP) * scale;
+    Some(Hint {
+        figure,
+        at: vehicle.body.position + above * DVec2::Y,
+        front: SIGN * scale * DVec2::Y,
+        half_width: SIGN * scale,
+        color: rgb(RIM),
+    })
+}
+
+/// A tyre with its rim.
+pub(crate) fn wheel_parts() -> Vec<Part> {
+    vec![
+        Part::new(rectangle((0.0, 0.0), 1.0, 1.0), Some(rgb(RIM))),
+        Part::new(rectangle((0.0, 0.0), 0.55, 0.5), Some(faded(SHEEN, 0.2))),
+    ]
+}
+
+/// A red triangle with an exclamation mark; its head points to the instance's front.
+pub(crate) fn tipped_sign() -> Vec<Part> {
+    const MIDDLE: f32 = -0.1;
+    let triangle = |size: f32| {
+        let corners: [Corner; 3] = [(1.0, 0.0), (-0.65, 0.95), (-0.65, -0.95)];
+        corners
+            .map(|(x, y)| (MIDDLE + size * (x - MIDDLE), size * y))
+            .to_vec()
+    };
+    let white = Some(rgb(PAPER));
+    vec![
+        Part::new(triangle(1.12), Some(rgb(RIM))),
+        Part::new(triangle(1.0), white),
+        Part::new(triangle(0.8), Some(rgb(SIGNAL_LAMPS[0]))),
+        Part::new(rectangle((0.13, 0.0), 0.26, 0.09), white),
+        Part::new(rectangle((-0.34, 0.0), 0.1, 0.1), white),
+    ]
+}
+
+/// An amber disc with two bars.
+pub(crate) fn stuck_sign() -> Vec<Part> {
+    let disc = |radius: f64| round(20, |_| radius, (0.0, 0.0));
+    let bar = |y: f32| Part::new(rectangle((0.0, y), 0.36, 0.12), Some(rgb(RIM)));
+    vec![
+        Part::new(disc(0.93), Some(rgb(RIM))),
+        Part::new(disc(0.83), Some(rgb(PAPER))),
+        Part::new(disc(0.68), Some(rgb(SIGNAL_LAMPS[1]))),
+        bar(0.25),
+        bar(-0.25),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_geometry::Pose;
+    use roadwright_simulation::{Attitude, Indicator, MechanicsRecord, Mishap, Status};
+
+    fn vehicle() -> VehicleRecord {
+        let at = |x: f64| Pose {
+            position: DVec2::new(x, 0.0),
+            heading: 0.0,
+        };
+        VehicleRecord {
+            agent: 1,
+            pose: at(0.0),
+            body: at(1.3),
+            length: 4.4,
+            width: 1.8,
+            has_tracks: false,
+            speed: 3.0,
+            steering: 0.4,
+            acceleration: 0.0,
+            lane: None,
+            s: 0.0,
+            t: 0.0,
+            indicator: Indicator::Off,
+            brakes: false,
+            status: Status::Active,
+            attitude: None,
+            mishap: Mishap::default(),
+        }
+    }
+
+    fn leaning(pitch: f64, roll: f64) -> VehicleRecord {
+        let height = 0.6;
+        VehicleRecord {
+            attitude: Some(Attitude {
+                height,
+                pitch,
+                roll,
+            }),
+            ..vehicle()
+        }
+    }
+
+    #[test]
+    fn front_wheels_point_where_the_vehicle_steers() {
+        let nobody = Snapshot::default();
+        let seen: Vec<Hint> = wheels(&vehicle(), &nobody, 0.05).collect();
+        assert_eq!(seen.len(), 2);
+        for (wheel, side) in seen.iter().zip([1.0, -1.0]) {
+            assert!((wheel.at.x - 2.6).abs() < 1e-9 && wheel.at.y * side > 0.8);
+            let angle = math::atan2(wheel.front.y, wheel.front.x);
+            assert!((angle - 0.4).abs() < 1e-9, "{angle}");
+        }
+        let straight = VehicleRecord {
+            steering: 0.02,
+            ..vehicle()
+        };
+        assert_eq!(wheels(&straight, &nobody, 0.05).count(), 0);
+        assert_eq!(wheels(&vehicle(), &nobody, 0.3).count(), 0);
+        let tracked = VehicleRecord {
+            has_tracks: true,
+            ..vehicle()
+        };
+        assert_eq!(wheels(&tracked, &nobody, 0.05).count(), 0);
+    }
+
+    #[test]
+    fn wheels_of_the_snapshot_go_before_the_steering_of_the_vehicle() {
+        let wheel = |x: f64, steering: f64| WheelRecord {
+            place: DVec2::new(x, 0.7),
+            radius: 0.4,
+            steering,
+            ..WheelRecord::default()
+        };
+        let own = |wheels: Vec<WheelRecord>| Snapshot {
+            mechanics: vec![MechanicsRecord {
+                agent: 1,
+                drive: None,
+                wheels,
+            }],
+            ..Snapshot::default()
+        };
+        // The rear wheel of a forklift, and a front wheel that points ahead.
+        let seen = own(vec![wheel(0.0, -0.5), wheel(2.0, 0.0)]);
+        let seen: Vec<Hint> = wheels(&vehicle(), &seen, 0.05).collect();
+        assert_eq!(seen.len(), 1);
+        assert!(seen[0].at.x.abs() < 1e-9 && seen[0].front.y < -0.1);
+        // A level without wheels has an empty list.
+        assert_eq!(wheels(&vehicle(), &own(Vec::new()), 0.05).count(), 2);
+    }
+
+    #[test]
+    fn a_roof_moves_to_where_the_body_leans_and_stays_on_it() {
+        let roof_at = |pitch: f64, roll: f64| roof(&leaning(pitch, roll), 0.05).last();
+        assert_eq!(roof_at(0.03, -0.03), None);
+        assert_eq!(roof(&vehicle(), 0.05).count(), 0);
+        assert_eq!(roof(&leaning(0.1, 0.0), 0.5).count(), 0);
+        let shift = |pitch, roll| roof_at(pitch, roll).unwrap().at - DVec2::new(1.3, 0.0);
+        // 6 degrees up in front: a tenth of the width back.
+        let up = shift(0.1, 0.0);
+        assert!((up.x + 0.18).abs() < 0.01 && up.y == 0.0, "{up}");
+        let left_up = shift(0.0, 0.1);
+        assert!((left_up.y + 0.18).abs() < 0.01, "{left_up}");
+        // On its side, on its roof, and whatever cannot be: never beside the body.
+        for (pitch, roll) in [(0.0, 1.5), (0.0, -3.1), (1.5, 1.5), (1e9, -1e9)] {
+            let far = shift(pitch, roll).length();
+            assert!((far - 0.36).abs() < 1e-9, "{far}");
+        }
+    }
+
+    #[test]
+    fn signs_tell_the_tipped_from_the_stuck_and_keep_their_size() {
+        let with = |tipped_over, stuck, scale| {
+            let mishap = Mishap { tipped_over, stuck };
+            let vehicle = VehicleRecord {
+                mishap,
+                ..vehicle()
+            };
+            sign(&vehicle, scale)
+        };
+        assert_eq!(with(false, false, 0.05), None);
+        assert_eq!(with(false, true, 0.05).unwrap().figure, Figure::StuckSign);
+        for scale in [0.02, 0.5, 5.0] {
+            let sign = with(true, true, scale).unwrap();
+            assert_eq!(sign.figure, Figure::TippedSign);
+            assert!((sign.half_width / scale - SIGN).abs() < 1e-9);
+            // Above the body: it is 1.8 m wide.
+            assert!(sign.at.y - sign.half_width > 0.9);
+        }
+    }
+}
