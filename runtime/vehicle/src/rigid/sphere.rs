@@ -36,6 +36,8 @@ const COMMON_BOUNCE: f64 = 0.5;
 const MOST_TRAVEL: f64 = 2.0;
 /// A spring carries this share of the load of its wheel at least, where a file has wheels heavier than that.
 const LEAST_SPRUNG: f64 = 0.02;
+/// What presses on a sphere carries it if it does so within 45 degrees of its spring: cosine of that.
+const BEARS: f64 = std::f64::consts::FRAC_1_SQRT_2;
 /// The hull keeps this share of its inertia at least, whatever its wheels weigh.
 const LEAST_INERTIA: f64 = 0.1;
 
@@ -184,7 +186,7 @@ impl<S: Surface> Moment<'_, S> {
         contacts.clear();
         let places = model.wheels.iter().zip(&state.spheres);
         contacts.extend(places.map(|(wheel, sphere)| {
-            let (normal, gap) = self.ground_below(sphere);
+            let (normal, gap) = self.ground_below(sphere, state.up());
             let arm = sphere.position - normal * model.radius - state.body.position;
             let hub = state.body.position + state.body.rotation * wheel.hub(model.radius);
             let place = (sphere.position - hub).dot(state.up());
@@ -199,11 +201,13 @@ impl<S: Surface> Moment<'_, S> {
     }
 
     /// Normal of what a sphere stands on, and how far it is from it, m; negative: pressed in.
-    fn ground_below(&self, sphere: &SphereState) -> (DVec3, f64) {
+    fn ground_below(&self, sphere: &SphereState, up: DVec3) -> (DVec3, f64) {
         let (height, normal) = self.surface.at(sphere.position.truncate());
         let gap = (sphere.position.z - height) * normal.z - self.model.radius;
-        // Who stands on something has its tyres on that, not on the ground below.
-        match sphere.bearing.try_normalize() {
+        // Who stands on something has its tyres on that, not on the ground below; what it runs into
+        // carries nothing.
+        let upon = sphere.bearing.try_normalize();
+        match upon.filter(|upon| upon.dot(up) > BEARS) {
             Some(upon) => (upon, gap.max(0.0)),
             None => (normal, gap),
         }
@@ -236,10 +240,14 @@ impl<S: Surface> Moment<'_, S> {
                 - per_speed * sphere.velocity.dot(contact.normal),
             slope: -per_speed * facing,
         };
-        let bears = sphere.bearing.dot(contact.normal);
         let weight = spheres.mass * GRAVITY * up.z;
         // Who stands on something: rapier presses there.
-        let is_borne = bears > 0.0;
+        let is_borne = sphere.bearing.dot(up) > BEARS * sphere.bearing.length();
+        let bears = if is_borne {
+            sphere.bearing.dot(contact.normal)
+        } else {
+            0.0
+        };
         let tyre = if is_borne || facing <= 0.0 {
             Line::NONE
         } else {

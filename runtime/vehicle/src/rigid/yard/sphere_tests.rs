@@ -178,6 +178,38 @@ fn tyres_hold_on_what_spheres_stand_on() {
     assert!((block / ground - 1.0).abs() < 0.05, "{block} {ground}");
 }
 
+/// What a wheel runs into does not carry it: it stays on the ground below, and does not sink in.
+#[test]
+fn a_wheel_against_a_block_stays_on_the_ground() {
+    let model = on_spheres("willys-mb");
+    let mut state = CarState::at_rest(&model, Place::default(), &Flat);
+    let front = model.wheels[2].contact;
+    let mut lowest = f64::INFINITY;
+    let mut touched = 0.0f64;
+    for _ in 0..150 {
+        let mut yard = Yard::new(&Flat, 200.0);
+        // Lower than the hull, in the way of one wheel.
+        yard.add_still(Still {
+            solid: Solid::cuboid(DVec3::new(0.3, 0.2, 0.11)),
+            middle: DVec3::new(model.rear + front.x + 1.5, front.y, 0.11),
+            heading: 0.0,
+        });
+        let entry = Entry {
+            model: &model,
+            state: &mut state,
+            controls: wish(0.3, 0.0),
+            layers: ALL_LAYERS,
+        };
+        assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
+        for sphere in &state.spheres {
+            lowest = lowest.min(sphere.position.z);
+            touched = touched.max(sphere.bearing.length());
+        }
+    }
+    assert!(touched > 100.0, "nothing was in its way: {touched}");
+    assert!(lowest > model.radius - 0.02, "{lowest} of {}", model.radius);
+}
+
 /// Speed that is lost and the largest speed up or down in the last part of ten seconds at 20 m/s.
 fn rolled(mut step: impl FnMut() -> (DVec3, f64)) -> (f64, f64) {
     let (mut hop, mut speed) = (0.0f64, 0.0);
