@@ -64,6 +64,7 @@ impl Editor {
             Action::Jump(low, high) => self.jump(low, high),
             Action::Tool(kind) => self.choose(kind),
             Action::Begin(kind, at) => self.begin(kind, at),
+            Action::AddRandomTrips => self.edit(Self::add_random_trips),
             Action::Arrange(arrangement) => self.edit(|editor| editor.arrange(arrangement)),
             Action::PasteAt(at) => self.edit(|editor| editor.paste_at(at)),
             Action::Settings(settings) => self.take_settings(*settings),

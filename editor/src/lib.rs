@@ -39,6 +39,7 @@ pub mod model;
 mod module_actions;
 mod panels;
 mod playing;
+mod random_trips;
 pub mod run_results;
 pub mod scene;
 mod selection;

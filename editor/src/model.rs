@@ -273,6 +273,8 @@ pub enum Action {
     Tool(ToolKind),
     /// Another tool, whose first click is at this point, m.
     Begin(ToolKind, DVec2),
+    /// Vehicles on random trips, as the options of the vehicle tool say.
+    AddRandomTrips,
     /// The selection is put in order.
     Arrange(Arrangement),
     /// What was copied is added around this point, m.

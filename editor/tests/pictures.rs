@@ -402,6 +402,15 @@ fn town_driving() {
     hold(&mut bench, "town_driving");
 }
 
+#[test]
+fn random_trips() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.key(Key::A);
+    bench.press("Add");
+    hold(&mut bench, "random_trips");
+}
+
 /// A bus has been through a field of posts: those that it has felled lie where it left them.
 #[test]
 fn pushed_posts() {

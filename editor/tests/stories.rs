@@ -553,6 +553,44 @@ fn vehicles_and_flows_are_placed_by_clicks_too() {
 }
 
 #[test]
+fn random_trips_are_added_in_one_step_and_taken_back_in_one() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    let before = bench.scenario().clone();
+    bench.press("Add");
+    let first = bench.scenario().agents().clone();
+    assert_eq!(first.len(), before.agents().len() + 20);
+    assert_eq!(bench.editor().model().selection.len(), 20);
+    for agent in first.values() {
+        assert!(matches!(agent.start, Place::Lane(_)), "{agent:?}");
+        assert_eq!(agent.repeat, Some(5.0));
+    }
+    // Who begins where another one does sets out later.
+    let problems = roadwright_scenario::check::check(bench.scenario());
+    assert_eq!(problems, Vec::new());
+    // Other ones at the next click.
+    bench.press("Add");
+    let starts = |scenario: &roadwright_scenario::Scenario| {
+        let starts = scenario.agents().values().map(|agent| agent.start);
+        starts.collect::<Vec<_>>()
+    };
+    let all = starts(bench.scenario());
+    assert_eq!(all.len(), first.len() + 20);
+    assert_ne!(all[first.len()..], all[before.agents().len()..first.len()]);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(*bench.scenario().agents(), first);
+    undo_gives_back(&mut bench, &before);
+    // Where there is no road nobody drives, and there is nothing to take back.
+    let mut empty = Bench::empty();
+    empty.key(Key::A);
+    let before = empty.scenario().clone();
+    empty.press("Add");
+    assert_eq!(empty.scenario(), &before);
+    let document = &empty.editor().model().document;
+    assert_eq!(document.history().undo_labels().count(), 0);
+}
+
+#[test]
 fn an_obstacle_dragged_before_a_driving_car_stops_it() {
     let mut bench = crossroads();
     bench.key(Key::A);

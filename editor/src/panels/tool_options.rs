@@ -3,9 +3,12 @@
 use super::widgets::{choice, named};
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
-use crate::tools::{ObstacleKind, RoadPreset, TerrainMode, ToolKind, ToolOptions};
+use crate::tools::{
+    ObstacleKind, RandomTripOptions, RoadPreset, TerrainMode, ToolKind, ToolOptions,
+};
 use egui::{DragValue, Slider, Ui};
 use roadwright_scenario::{LandUse, ObjectId, Poly3};
+use roadwright_simulation::PopulateFrom;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let mut options = model.settings.tools.clone();
@@ -35,7 +38,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                     actions.push(Action::Apply("Remove terrain".into(), edit));
                 }
             }
-            ToolKind::Vehicle => agents(ui, model, &mut options),
+            ToolKind::Vehicle => {
+                agents(ui, model, &mut options);
+                ui.separator();
+                random_trips(ui, &mut options.random, actions);
+            }
             ToolKind::Flow => {
                 agents(ui, model, &mut options);
                 drag(
@@ -277,6 +284,38 @@ fn agents(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     ui.label("Stack");
     if let Some(chosen) = choice(ui, "Stack", &options.stack, &stacks) {
         options.stack = chosen;
+    }
+}
+
+/// Vehicles on random trips: how many, where they begin and end, and the button that adds them.
+fn random_trips(ui: &mut Ui, options: &mut RandomTripOptions, actions: &mut Vec<Action>) {
+    ui.label("Random trips");
+    let count = DragValue::new(&mut options.count)
+        .range(1..=2000)
+        .speed(0.2);
+    named(&ui.add(count), "Random trips");
+    let name = |from: PopulateFrom| match from {
+        PopulateFrom::Both => "through and inside",
+        PopulateFrom::Inside => "inside",
+        PopulateFrom::Edges => "through",
+    };
+    egui::ComboBox::from_id_salt("random trips")
+        .selected_text(name(options.from))
+        .show_ui(ui, |ui| {
+            for from in [
+                PopulateFrom::Both,
+                PopulateFrom::Inside,
+                PopulateFrom::Edges,
+            ] {
+                ui.selectable_value(&mut options.from, from, name(from));
+            }
+        });
+    let hint = "Each sets out again five seconds after it has arrived.";
+    ui.checkbox(&mut options.repeats, "again and again")
+        .on_hover_text(hint);
+    let hint = "Vehicles of this type and stack between places that chance chooses.";
+    if ui.button("Add").on_hover_text(hint).clicked() {
+        actions.push(Action::AddRandomTrips);
     }
 }
 

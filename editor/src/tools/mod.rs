@@ -22,8 +22,8 @@ mod vehicle;
 
 pub use map_part::{MapPart, layers};
 pub use options::{
-    ForestOptions, ObstacleKind, ObstacleOptions, RoadPreset, SnapOptions, TerrainMode,
-    TerrainOptions, ToolOptions, standard_presets,
+    ForestOptions, ObstacleKind, ObstacleOptions, RandomTripOptions, RoadPreset, SnapOptions,
+    TerrainMode, TerrainOptions, ToolOptions, standard_presets,
 };
 pub use ribbon::ribbon;
 pub(crate) use select::named;

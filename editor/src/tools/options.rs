@@ -3,6 +3,7 @@
 use super::MapPart;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{CrossSection, LandUse, LaneType, ObjectId, RoadClass, Scenario};
+use roadwright_simulation::PopulateFrom;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
@@ -137,6 +138,17 @@ pub struct TerrainOptions {
     pub falloff: f64,
 }
 
+/// What random trips are like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RandomTripOptions {
+    /// How many at a time.
+    pub count: u32,
+    /// Where they begin and end.
+    pub from: PopulateFrom,
+    /// Whether their vehicles set out again when they have arrived.
+    pub repeats: bool,
+}
+
 /// What the pointer is caught by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SnapOptions {
@@ -174,6 +186,8 @@ pub struct ToolOptions {
     pub vehicle: String,
     /// Stack of new agents and flows.
     pub stack: String,
+    /// Random trips.
+    pub random: RandomTripOptions,
     /// Vehicles per hour of new flows.
     pub rate_per_hour: f64,
     /// What the pointer is caught by.
@@ -240,6 +254,11 @@ impl Default for ToolOptions {
             },
             vehicle: "car".into(),
             stack: "idm".into(),
+            random: RandomTripOptions {
+                count: 20,
+                from: PopulateFrom::Both,
+                repeats: true,
+            },
             rate_per_hour: 300.0,
             snap: SnapOptions {
                 grid: false,

@@ -67,10 +67,10 @@ pub use roadwright_simulation::{
     HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Inspection, JunctionFigures,
     JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, MechanicsRecord, Mishap,
     MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom, Population,
-    ProgrammeInspection, RoadInspection, RoadVehicle, RunOptions, SaveError, SavedWorld, Session,
-    SignalHead, SimulationError, Snapshot, StackSummary, StagePhase, StandingTrailer, Statistic,
-    Status, StopReason, StopTarget, Summary, Ticket, TrailerRecord, Turning, VehicleRecord,
-    Waiting, Waits, WheelRecord, Why, World, builtin_modules,
+    ProgrammeInspection, RandomTrip, RoadInspection, RoadVehicle, RunOptions, SaveError,
+    SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, StagePhase,
+    StandingTrailer, Statistic, Status, StopReason, StopTarget, Summary, Ticket, TrailerRecord,
+    Turning, VehicleRecord, Waiting, Waits, WheelRecord, Why, World, builtin_modules, random_trips,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

@@ -173,20 +173,15 @@ fn place_of(world: &World, agent: u32) -> HeatPlace {
 fn lane_place(graph: &LaneGraph, id: LaneletId, s: f64) -> Option<HeatPlace> {
     let lanelet = graph.lanelet(id);
     let stretch = |s: f64| (s / HeatMap::STRETCH).floor().max(0.0) as u32;
-    let share = (s / lanelet.length().max(1e-9)).clamp(0.0, 1.0);
     if let LaneletKind::Lane { road, lane, .. } = lanelet.kind {
-        let (start, end) = lanelet.road_span;
-        return Some(HeatPlace::Lane(
-            (road, lane),
-            stretch(start + share * (end - start)),
-        ));
+        return Some(HeatPlace::Lane((road, lane), stretch(lanelet.road_s(s))));
     }
     let lane_of = |ids: &[LaneletId]| match graph.lanelet(*ids.first()?).kind {
         LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
         LaneletKind::Connection { .. } => None,
     };
     let (from, to) = (graph.predecessors(id), graph.successors(id));
-    let at = stretch(share * lanelet.length());
+    let at = stretch(s.clamp(0.0, lanelet.length()));
     Some(HeatPlace::Connection(lane_of(from)?, lane_of(to)?, at))
 }
 

@@ -82,7 +82,7 @@ mod world;
 
 pub use agents::{Drive, Status};
 pub use coupling::{CouplingError, CouplingOrder};
-pub use demand::agent_name;
+pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::{LooseCounts, LooseRecord};
 pub use ground::{Ground, SignalHead};
 pub use hands::HandControls;

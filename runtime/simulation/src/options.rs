@@ -54,7 +54,8 @@ impl RunOptions {
 const MOST_PEOPLE: f64 = 3600.0;
 
 /// Where random trips begin and end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum PopulateFrom {
     /// Anywhere on the lanes, evenly by length.
     Inside,

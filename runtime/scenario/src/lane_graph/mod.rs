@@ -96,6 +96,13 @@ pub struct Lanelet {
 }
 
 impl Lanelet {
+    /// The distance along its road at a distance `s` along it, m; 0 for connections.
+    pub fn road_s(&self, s: f64) -> f64 {
+        let share = (s / self.length().max(1e-9)).clamp(0.0, 1.0);
+        let (start, end) = self.road_span;
+        start + share * (end - start)
+    }
+
     /// Length of the centre line, m.
     #[inline]
     pub fn length(&self) -> f64 {

@@ -14,6 +14,7 @@ pub(crate) use departures::Departures;
 pub use flow::agent_name;
 pub(crate) use flow::{FlowProgress, RunningFlow};
 pub(crate) use populate::trips;
+pub use populate::{RandomTrip, random_trips};
 pub(crate) use repeats::Repeats;
 
 use crate::ground::Ground;

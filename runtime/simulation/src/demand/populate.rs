@@ -1,10 +1,11 @@
 //! Agents between random places: over the edges of the map, and inside of it.
 
 use super::pools::{Pool, Pools, Spot, entry, exit, spot_inside};
+use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use roadwright_geometry::math::Stream;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
-use roadwright_scenario::{Scenario, VehicleClass};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::{Place, Scenario, VehicleClass};
 use std::collections::BTreeMap;
 
 /// Least distance between two starts on one lane, m.
@@ -74,6 +75,42 @@ pub(crate) fn trips(
     }
     population.made = trips.len();
     (trips, population)
+}
+
+/// A trip between two places on lanes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RandomTrip {
+    /// Where it begins.
+    pub start: Place,
+    /// Where it ends.
+    pub destination: Place,
+}
+
+/// Up to so many trips of cars between random places, and what came of the wish: those that a run with
+/// [`RunOptions::populate`](crate::RunOptions) has with this seed. Fewer only where no way leads from any
+/// start that is left to a destination.
+pub fn random_trips(
+    scenario: &Scenario,
+    ground: &Ground,
+    wish: (usize, PopulateFrom),
+    seed: u64,
+) -> (Vec<RandomTrip>, Population) {
+    let graph = ground.graph();
+    let place = |(id, s): Spot| {
+        let lanelet = graph.lanelet(id);
+        match lanelet.kind {
+            LaneletKind::Lane { road, lane, .. } => {
+                Some(Place::lane(road, lane, lanelet.road_s(s)))
+            }
+            LaneletKind::Connection { .. } => None,
+        }
+    };
+    let (trips, population) = trips(scenario, graph, wish, seed);
+    let trips = trips.into_iter().map(|trip| RandomTrip {
+        start: place(trip.from).expect("spots are on lanes"),
+        destination: place(trip.to).expect("spots are on lanes"),
+    });
+    (trips.collect(), population)
 }
 
 /// A trip as it was drawn.

@@ -1,6 +1,7 @@
 //! Random trips: where they begin and end, and that each can be driven.
 
-use super::populate::{Trip, trips};
+use super::populate::{Trip, random_trips, trips};
+use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use roadwright_agent::{PlannerView, Step};
 use roadwright_geometry::math::Stream;
@@ -109,6 +110,28 @@ fn trips_between_edges_begin_and_end_where_the_map_does() {
         }
         let [from, to] = [trip.from, trip.to].map(|(lane, s)| graph.line(lane).position(s));
         assert!((to - from).length() > 200.0, "{from} {to}");
+    }
+}
+
+/// Whoever keeps trips in a scenario has those of a run.
+#[test]
+fn trips_as_places_are_those_of_a_run() {
+    for scenario in [crossroads(), shipped("old-town")] {
+        let ground = Ground::new(&scenario);
+        let graph = ground.graph();
+        let wish = (50, PopulateFrom::Both);
+        let (own, _) = trips(&scenario, graph, wish, 7);
+        let (kept, population) = random_trips(&scenario, &ground, wish, 7);
+        assert_eq!((kept.len(), population.made), (50, 50));
+        for (trip, kept) in own.iter().zip(&kept) {
+            for ((lane, s), place) in [(trip.from, kept.start), (trip.to, kept.destination)] {
+                let pose = scenario.pose_of(&place).unwrap();
+                let apart = graph.line(lane).position(s) - pose.position;
+                assert!(apart.length() < 0.3, "{place:?}: {apart}");
+            }
+        }
+        let (other, _) = random_trips(&scenario, &ground, wish, 8);
+        assert_ne!(other, kept);
     }
 }
 

@@ -1,0 +1,98 @@
+//! Vehicles on random trips, as agents of the scenario.
+
+use crate::app::Editor;
+use crate::model::Tone;
+use crate::tools::ToolOptions;
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_scenario::operation::Objects;
+use roadwright_scenario::{Agent, AgentId, Edit, ObjectId, Scenario};
+use roadwright_simulation::{Ground, Population, random_trips};
+
+/// Who drives again does so this long after it has arrived, s; and so long after each other those set out
+/// who begin at one place.
+const PAUSE: f64 = 5.0;
+/// Starts that are closer to each other than this are one place, m.
+const ONE_PLACE: f64 = 12.0;
+
+impl Editor {
+    /// Adds vehicles on random trips in one step, and selects them.
+    pub(crate) fn add_random_trips(&mut self) {
+        let options = &self.model.settings.tools;
+        let scenario = self.model.document.scenario();
+        if !scenario.vehicle_types().contains_key(&options.vehicle)
+            || !scenario.stacks().contains_key(&options.stack)
+        {
+            let text = "Choose a vehicle type and a stack that the scenario has first.";
+            return self.say(Tone::Refused, text);
+        }
+        let (agents, population) = drawn(scenario, options);
+        if agents.is_empty() {
+            let text = "No trip can be driven here: draw roads whose lanes lead to each other.";
+            return self.say(Tone::Refused, text);
+        }
+        let added: Objects = agents.iter().map(|(id, _)| ObjectId::Agent(*id)).collect();
+        let edits = agents.into_iter();
+        let edits = edits.map(|(id, agent)| Edit::Agent(id, Some(Box::new(agent))));
+        let label = format!("Add {} random trips", population.made);
+        self.apply(&label, Edit::Batch(edits.collect()));
+        self.model.selection = added;
+        if population.made < population.wanted {
+            let text = format!(
+                "{} of {} trips: no way leads from any start that is left to a destination.",
+                population.made, population.wanted
+            );
+            self.say(Tone::Done, &text);
+        }
+    }
+}
+
+/// Agents on random trips: other ones each time, the same ones for the same scenario.
+fn drawn(scenario: &Scenario, options: &ToolOptions) -> (Vec<(AgentId, Agent)>, Population) {
+    let first = scenario.next_agent_id().0;
+    let seed = scenario.settings().seed.wrapping_add(u64::from(first));
+    let wish = (options.random.count as usize, options.random.from);
+    let (trips, population) = random_trips(scenario, &Ground::new(scenario), wish, seed);
+    let mut queues = Queues::of(scenario);
+    let agents = (first..).zip(trips).map(|(id, trip)| {
+        let agent = Agent {
+            name: String::new(),
+            vehicle: options.vehicle.clone(),
+            stack: options.stack.clone(),
+            dynamics: None,
+            start: trip.start,
+            via: Vec::new(),
+            destination: Some(trip.destination),
+            depart: queues.next(scenario.pose_of(&trip.start)),
+            repeat: options.random.repeats.then_some(PAUSE),
+            speed: 0.0,
+        };
+        (AgentId(id), agent)
+    });
+    (agents.collect(), population)
+}
+
+/// Where and when vehicles set out.
+struct Queues(Vec<(DVec2, f64)>);
+
+impl Queues {
+    fn of(scenario: &Scenario) -> Self {
+        let agents = scenario.agents().values();
+        let starts = agents.filter_map(|agent| {
+            let pose = scenario.pose_of(&agent.start)?;
+            Some((pose.position, agent.depart))
+        });
+        Self(starts.collect())
+    }
+
+    /// When the next one can set out at a place: at once, or after those who are there.
+    fn next(&mut self, place: Option<Pose>) -> f64 {
+        let Some(Pose { position, .. }) = place else {
+            return 0.0;
+        };
+        let there = self.0.iter();
+        let there = there.filter(|(start, _)| start.distance(position) < ONE_PLACE);
+        let depart = there.fold(0.0, |time: f64, (_, depart)| time.max(depart + PAUSE));
+        self.0.push((position, depart));
+        depart
+    }
+}
