@@ -1,39 +1,20 @@
 //! Trailers are let go, stand in the way, and are joined on again.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+mod common;
+
+use common::*;
 use roadwright_scenario::*;
 use roadwright_simulation::{
     CouplingError, CouplingOrder, Ending, Ground, HandControls, Party, RunOptions, SavedWorld,
     Session, Snapshot, World, builtin_modules,
 };
-use std::path::PathBuf;
-use std::sync::Arc;
 
 const LEVELS: [DynamicsLevel; 3] = [
     DynamicsLevel::OneTrack,
     DynamicsLevel::DynamicOneTrack,
     DynamicsLevel::Lane,
 ];
-
-fn scenarios() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
-    let path = format!("vehicles/{name}.vehicle.json");
-    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
-    change(&mut vehicle);
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path,
-            hash: String::new(),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
-}
 
 /// The car with so many caravans in a row.
 fn road_train(trailers: usize) -> VehicleType {

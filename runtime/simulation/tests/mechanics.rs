@@ -1,44 +1,11 @@
 //! What vehicles of rigid bodies show of themselves: dials, wheels, mishaps.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
-use roadwright_scenario::{DynamicsLevel, Edit, Scenario, VehicleType, file};
+mod common;
+
+use common::*;
+use roadwright_scenario::{DynamicsLevel, Scenario, VehicleType};
 use roadwright_simulation::{RunOptions, VehicleRecord, World, builtin_modules};
-use std::path::PathBuf;
-use std::sync::Arc;
-
-fn scenarios() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-fn shipped(name: &str) -> Scenario {
-    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
-}
-
-/// A shipped vehicle as a scenario has it.
-fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
-    let path = format!("vehicles/{name}.vehicle.json");
-    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
-    change(&mut vehicle);
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path,
-            hash: String::new(),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
-}
-
-/// The scenario with all vehicle types replaced.
-fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
-    for key in scenario.vehicle_types().clone().into_keys() {
-        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    scenario
-}
 
 fn rigid(dt: f64) -> RunOptions {
     RunOptions {

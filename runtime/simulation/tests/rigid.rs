@@ -2,53 +2,19 @@
 //! bit, and what it meets pushes back.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod common;
+
+use common::*;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile, WheelShape};
-use roadwright_scenario::{
-    Agent, DynamicsLevel, Edit, Obstacle, ObstacleId, Scenario, Shape, VehicleType, file,
-};
+use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
+use roadwright_scenario::{Agent, DynamicsLevel, Edit, Obstacle, ObstacleId, Scenario, Shape};
 use roadwright_simulation::{
     Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
 };
 use std::collections::BTreeSet;
-use std::path::PathBuf;
-use std::sync::Arc;
 
 const SHAPES: [WheelShape; 2] = [WheelShape::Ray, WheelShape::Sphere];
-
-fn scenarios() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-fn shipped(name: &str) -> Scenario {
-    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
-}
-
-/// A shipped vehicle as a scenario has it.
-fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
-    let path = format!("vehicles/{name}.vehicle.json");
-    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
-    change(&mut vehicle);
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path,
-            hash: String::new(),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
-}
-
-/// The scenario with all vehicle types replaced.
-fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
-    for key in scenario.vehicle_types().clone().into_keys() {
-        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    scenario
-}
 
 /// Hills of so many metres below a scenario.
 fn hilly(mut scenario: Scenario, height: f64) -> Scenario {

@@ -1,41 +1,11 @@
 //! The level of the sliding car: the same stacks drive it, it skids, and it is saved.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
-use roadwright_scenario::{DynamicsLevel, Edit, Scenario, VehicleType, file};
+mod common;
+
+use common::*;
+use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
-use std::path::PathBuf;
-use std::sync::Arc;
-
-fn scenarios() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-fn shipped(name: &str) -> Scenario {
-    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
-}
-
-fn vehicle(name: &str) -> VehicleType {
-    let path = format!("vehicles/{name}.vehicle.json");
-    let vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path,
-            hash: String::new(),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
-}
-
-fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
-    for key in scenario.vehicle_types().clone().into_keys() {
-        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    scenario
-}
 
 fn at(level: DynamicsLevel) -> RunOptions {
     RunOptions {
@@ -53,8 +23,8 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
 fn the_same_stacks_take_it_to_the_same_goals() {
     // The racer, the kart, and cars without files.
     let plain = shipped("crossroads");
-    let racer = driven_by(shipped("figure-eight"), &vehicle("sliding-racer"));
-    let kart = driven_by(shipped("figure-eight"), &vehicle("soapbox-kart"));
+    let racer = driven_by(shipped("figure-eight"), &vehicle("sliding-racer", |_| {}));
+    let kart = driven_by(shipped("figure-eight"), &vehicle("soapbox-kart", |_| {}));
     for (name, scenario) in [("cars", plain), ("racer", racer), ("kart", kart)] {
         let times = [DynamicsLevel::OneTrack, DynamicsLevel::Sliding].map(|level| {
             let mut world = world(&scenario, &at(level));
@@ -111,7 +81,7 @@ fn the_kart_track_is_driven_and_slid_on() {
 
 #[test]
 fn a_level_that_the_file_does_not_serve_is_refused() {
-    let scenario = driven_by(shipped("figure-eight"), &vehicle("ford-escort"));
+    let scenario = driven_by(shipped("figure-eight"), &vehicle("ford-escort", |_| {}));
     let refused = World::new(&scenario, &builtin_modules(), &at(DynamicsLevel::Sliding));
     let said = refused.err().unwrap().to_string();
     assert!(

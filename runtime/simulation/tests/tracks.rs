@@ -1,41 +1,19 @@
 //! A tracked vehicle: the same stacks drive it, it turns where it stands, and goes on from a save.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod common;
+
+use common::*;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, heading_of};
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{
-    Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Stack, VehicleType, file,
+    Agent, AgentId, DynamicsLevel, Edit, Place, Scenario, Stack, VehicleType,
 };
 use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
-use std::path::PathBuf;
-use std::sync::Arc;
-
-fn scenarios() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-fn t_28() -> VehicleType {
-    let path = "vehicles/t-28.vehicle.json";
-    let vehicle = VehicleFile::load(&scenarios().join(path)).unwrap();
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path: path.into(),
-            hash: String::new(),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
-}
 
 /// A shipped scenario, all of whose agents drive tanks by one controller.
 fn driven(name: &str, controller: &str) -> Scenario {
-    let mut scenario = file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap();
-    for key in scenario.vehicle_types().clone().into_keys() {
-        let edit = Edit::VehicleType(key, Some(Box::new(t_28())));
-        scenario.apply(edit).unwrap();
-    }
+    let mut scenario = driven_by(shipped(name), &vehicle("t-28", |_| {}));
     for (key, stack) in scenario.stacks().clone() {
         let stack = Stack {
             controller: Stack::with_controller(controller).controller,
@@ -157,7 +135,7 @@ fn turned_by_hand(kind: VehicleType) -> (f64, f64) {
 
 #[test]
 fn a_person_turns_it_on_the_spot() {
-    let (way, turned) = turned_by_hand(t_28());
+    let (way, turned) = turned_by_hand(vehicle("t-28", |_| {}));
     println!("tracks: {way:.2} m, {turned:.2} rad");
     assert!(turned > 2.5, "{turned} rad");
     assert!(way < 0.5, "{way} m");
@@ -198,7 +176,7 @@ fn turns_to_a_goal_behind(kind: VehicleType, controller: &str) -> (f64, bool) {
 #[test]
 fn controllers_turn_it_on_the_spot_where_the_way_leads_back() {
     for controller in ["idm", "pursuit", "fuzzy_driver"] {
-        let (way, arrives) = turns_to_a_goal_behind(t_28(), controller);
+        let (way, arrives) = turns_to_a_goal_behind(vehicle("t-28", |_| {}), controller);
         println!("{controller}: {way:.2} m, arrives: {arrives}");
         assert!(way < 1.0 && arrives, "{controller}: {way}");
         // Control: wheels need room.

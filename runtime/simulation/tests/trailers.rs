@@ -1,7 +1,10 @@
 //! Trailers at every level: they follow, are seen, met and saved.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+mod common;
+
+use common::*;
+use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Obstacle, ObstacleId, Place, Scenario, Shape, VehicleType,
     file,
@@ -9,8 +12,6 @@ use roadwright_scenario::{
 use roadwright_simulation::{
     Ground, Party, RunOptions, SavedWorld, Snapshot, World, builtin_modules,
 };
-use std::path::PathBuf;
-use std::sync::Arc;
 
 const LEVELS: [DynamicsLevel; 4] = [
     DynamicsLevel::Lane,
@@ -18,34 +19,6 @@ const LEVELS: [DynamicsLevel; 4] = [
     DynamicsLevel::DynamicOneTrack,
     DynamicsLevel::Rigid,
 ];
-
-fn scenarios() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
-    let path = format!("vehicles/{name}.vehicle.json");
-    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
-    change(&mut vehicle);
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path,
-            hash: String::new(),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
-}
-
-fn driven_by(name: &str, kind: &VehicleType) -> Scenario {
-    let mut scenario = file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap();
-    for key in scenario.vehicle_types().clone().into_keys() {
-        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    scenario
-}
 
 fn at(level: DynamicsLevel) -> RunOptions {
     RunOptions {
@@ -78,7 +51,7 @@ fn hold_together(snapshot: &Snapshot, kind: &VehicleType) {
 #[test]
 fn they_follow_at_every_level_and_all_arrive() {
     let bus = vehicle("articulated-bus", |_| {});
-    let scenario = driven_by("figure-eight", &bus);
+    let scenario = driven_by(shipped("figure-eight"), &bus);
     for level in LEVELS {
         let mut world = world(&scenario, &at(level));
         let (mut widest, mut seen) = (0.0f64, 0);
@@ -258,7 +231,10 @@ fn what_a_trailer_hits_is_counted() {
 
 #[test]
 fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
-    let scenario = driven_by("crossroads", &vehicle("semi-trailer-truck", |_| {}));
+    let scenario = driven_by(
+        shipped("crossroads"),
+        &vehicle("semi-trailer-truck", |_| {}),
+    );
     for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
         let mut whole = world(&scenario, &at(level));
         let mut threads = world(
@@ -304,7 +280,7 @@ fn trucks_share_a_crossing_with_cars() {
 #[test]
 fn an_edit_of_a_running_world_changes_the_train() {
     let of = |change: &dyn Fn(&mut VehicleFile)| {
-        driven_by("figure-eight", &vehicle("articulated-bus", change))
+        driven_by(shipped("figure-eight"), &vehicle("articulated-bus", change))
     };
     let one = of(&|_| {});
     let none = of(&|file| file.trailers.clear());

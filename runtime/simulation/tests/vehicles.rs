@@ -1,41 +1,11 @@
 //! Vehicles with files of their own: who drives them, at which levels, with which drive train.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
-use roadwright_scenario::{Agent, DynamicsLevel, Edit, Scenario, Settings, VehicleType, file};
+mod common;
+
+use common::*;
+use roadwright_scenario::{Agent, DynamicsLevel, Edit, Scenario, Settings};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
-use std::path::PathBuf;
-use std::sync::Arc;
-
-fn scenarios() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
-}
-
-/// A shipped vehicle as a scenario has it.
-fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
-    let path = format!("vehicles/{name}.vehicle.json");
-    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
-    change(&mut vehicle);
-    VehicleType {
-        file: Some(Arc::new(FileReference {
-            path,
-            hash: String::new(),
-            was: None,
-            vehicle: vehicle.clone(),
-        })),
-        ..vehicle.vehicle_type()
-    }
-}
-
-/// A shipped scenario in which all vehicle types are the given one.
-fn driven_by(name: &str, kind: &VehicleType) -> Scenario {
-    let mut scenario = file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap();
-    for key in scenario.vehicle_types().clone().into_keys() {
-        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    scenario
-}
 
 fn at(level: DynamicsLevel) -> RunOptions {
     RunOptions {
@@ -51,7 +21,7 @@ fn world(scenario: &Scenario, options: &RunOptions) -> World {
 #[test]
 fn the_jeep_and_the_bus_drive_with_their_engines_to_their_goals() {
     for name in ["willys-mb", "enviro-400", "bmw-320i"] {
-        let scenario = driven_by("figure-eight", &vehicle(name, |_| {}));
+        let scenario = driven_by(shipped("figure-eight"), &vehicle(name, |_| {}));
         let mut times = Vec::new();
         for level in [DynamicsLevel::OneTrack, DynamicsLevel::DynamicOneTrack] {
             let mut world = world(&scenario, &at(level));
@@ -77,7 +47,7 @@ fn a_weak_engine_is_felt_where_there_is_one() {
                 .iter_mut()
                 .for_each(|point| point.1 *= share);
         });
-        let mut world = world(&driven_by("figure-eight", &kind), &at(level));
+        let mut world = world(&driven_by(shipped("figure-eight"), &kind), &at(level));
         let mut fastest = 0.0f64;
         while world.time() < 20.0 {
             world.step();
@@ -94,7 +64,10 @@ fn a_weak_engine_is_felt_where_there_is_one() {
 
 #[test]
 fn a_level_that_a_file_cannot_serve_is_refused_with_what_is_missing() {
-    let scenario = driven_by("figure-eight", &vehicle("semi-trailer-tractor", |_| {}));
+    let scenario = driven_by(
+        shipped("figure-eight"),
+        &vehicle("semi-trailer-tractor", |_| {}),
+    );
     let refused = |scenario: &Scenario, options: &RunOptions| {
         let refused = World::new(scenario, &builtin_modules(), options)
             .err()
@@ -137,7 +110,7 @@ fn a_level_that_a_file_cannot_serve_is_refused_with_what_is_missing() {
 
 #[test]
 fn gears_are_saved_and_threads_do_not_matter() {
-    let mut scenario = driven_by("crossroads", &vehicle("willys-mb", |_| {}));
+    let mut scenario = driven_by(shipped("crossroads"), &vehicle("willys-mb", |_| {}));
     let settings = Settings {
         dynamics: DynamicsLevel::DynamicOneTrack,
         ..scenario.settings()
@@ -167,7 +140,7 @@ fn gears_are_saved_and_threads_do_not_matter() {
 #[test]
 fn finer_physics_drive_nearly_the_same_way() {
     let place = |rate: f64| {
-        let mut scenario = driven_by("figure-eight", &vehicle("willys-mb", |_| {}));
+        let mut scenario = driven_by(shipped("figure-eight"), &vehicle("willys-mb", |_| {}));
         let settings = Settings {
             physics_rate_hz: rate,
             ..scenario.settings()

@@ -1,0 +1,40 @@
+//! What tests of vehicles in files share: shipped scenarios and vehicles.
+#![allow(dead_code, reason = "each test program uses what it needs")]
+
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{Edit, Scenario, VehicleType, file};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub(crate) fn scenarios() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+pub(crate) fn shipped(name: &str) -> Scenario {
+    file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
+}
+
+/// A shipped vehicle, with changes, as a scenario has it.
+pub(crate) fn vehicle(name: &str, change: impl Fn(&mut VehicleFile)) -> VehicleType {
+    let path = format!("vehicles/{name}.vehicle.json");
+    let mut vehicle = VehicleFile::load(&scenarios().join(&path)).unwrap();
+    change(&mut vehicle);
+    VehicleType {
+        file: Some(Arc::new(FileReference {
+            path,
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    }
+}
+
+/// The scenario with all vehicle types replaced.
+pub(crate) fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario {
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
