@@ -5,9 +5,8 @@ use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use roadwright_geometry::{DVec2, polygon, unit};
 use roadwright_render::palette::{self, faded, rgb};
 use roadwright_render::{Painter, Pass, land, points_of_interest};
-use roadwright_scenario::{Forest, ForestId, Obstacle, ObstacleId, Place, Scenario, Shape};
+use roadwright_scenario::{Forest, ForestId, Place, Scenario};
 use roadwright_simulation::LooseRecord;
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -98,19 +97,10 @@ const TRIPS: i8 = 2;
 pub(super) fn loose(scenario: &Scenario, ink: Ink, pushed: &[LooseRecord]) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
     let all = scenario.obstacles().iter();
-    let mut loose: BTreeMap<ObstacleId, Cow<'_, Obstacle>> = all
-        .filter(|(_, obstacle)| obstacle.mass.is_some())
-        .map(|(id, obstacle)| (*id, Cow::Borrowed(obstacle)))
-        .collect();
-    for record in pushed {
-        if let Some(obstacle) = loose.get_mut(&record.obstacle) {
-            obstacle.to_mut().shape = Shape::Polygon {
-                points: record.outline.clone(),
-            };
-        }
-    }
+    let loose = all.filter(|(_, obstacle)| obstacle.mass.is_some());
+    let loose = land::where_pushed(loose, pushed);
     builder.set_layer(LOOSE);
-    let loose = loose.iter().map(|(id, obstacle)| (id, obstacle.as_ref()));
+    let loose = loose.iter().map(|(id, one)| (id, one.as_ref()));
     land::obstacles(&mut builder, loose);
     builder.finish()
 }
@@ -181,7 +171,7 @@ fn goal_rings(builder: &mut MeshBuilder, at: DVec2) {
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
-    use roadwright_scenario::file;
+    use roadwright_scenario::{ObstacleId, file};
     use std::path::Path;
 
     #[test]

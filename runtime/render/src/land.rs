@@ -9,8 +9,13 @@ use crate::{Painter, Pass};
 use glam::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_geometry::polygon;
-use roadwright_scenario::{Forest, Obstacle, ObstacleId, Scenario};
-use std::collections::BTreeSet;
+use roadwright_scenario::{Forest, Obstacle, ObstacleId, Scenario, Shape};
+use roadwright_simulation::LooseRecord;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A polygon has so many corners at least.
+const LEAST_CORNERS: usize = 3;
 
 /// Fixed obstacles that are at least this high and large are houses, m and m^2.
 const HOUSE_HEIGHT: f64 = 2.5;
@@ -79,6 +84,28 @@ pub fn floors(painter: &mut impl Painter, scenario: &Scenario) {
     for forest in scenario.forests().values() {
         painter.soft_polygon(&forest.area, 1.0, faded(FOREST, 0.8));
     }
+}
+
+/// Obstacles where a run has pushed them.
+pub fn where_pushed<'a>(
+    obstacles: impl Iterator<Item = (&'a ObstacleId, &'a Obstacle)>,
+    pushed: &[LooseRecord],
+) -> BTreeMap<ObstacleId, Cow<'a, Obstacle>> {
+    let mut all: BTreeMap<ObstacleId, Cow<'a, Obstacle>> = obstacles
+        .map(|(id, obstacle)| (*id, Cow::Borrowed(obstacle)))
+        .collect();
+    for record in pushed {
+        // One that is no polygon any more, edge on, is where it was.
+        if let Some(obstacle) = all
+            .get_mut(&record.obstacle)
+            .filter(|_| record.outline.len() >= LEAST_CORNERS)
+        {
+            obstacle.to_mut().shape = Shape::Polygon {
+                points: record.outline.clone(),
+            };
+        }
+    }
+    all
 }
 
 /// Obstacles with their shadows, as much of them as is seen at the painter's scale.

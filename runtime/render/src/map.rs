@@ -14,9 +14,8 @@ use glam::DVec2;
 use roadwright_geometry::HeightField;
 use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
-use roadwright_scenario::{Edit, Obstacle, Place, RoadId, Scenario, Shape};
+use roadwright_scenario::{Place, RoadId, Scenario};
 use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// What a picture shows and how large it is.
@@ -107,7 +106,10 @@ pub(crate) fn drawn(
     // last, so that nothing covers them.
     let layout = layout(scenario.network(), scenario.about());
     draw_roads(&mut canvas, scenario, &layout);
-    land::obstacles(&mut canvas, with_pushed(scenario, snapshot).obstacles());
+    let pushed = snapshot.map_or(&[][..], |snapshot| &snapshot.loose);
+    let obstacles = land::where_pushed(scenario.obstacles().iter(), pushed);
+    let obstacles = obstacles.iter().map(|(id, one)| (id, one.as_ref()));
+    land::obstacles(&mut canvas, obstacles);
     points_of_interest(&mut canvas, scenario);
     draw_trees(&mut canvas, scenario);
     draw_ground_goals(&mut canvas, scenario);
@@ -144,25 +146,6 @@ pub(crate) fn drawn(
         furniture::attribution(&mut canvas, &about.attribution);
     }
     Ok(canvas)
-}
-
-/// The scenario with its loose obstacles where they have been pushed.
-fn with_pushed<'a>(scenario: &'a Scenario, snapshot: Option<&Snapshot>) -> Cow<'a, Scenario> {
-    let mut shown = Cow::Borrowed(scenario);
-    for record in snapshot.into_iter().flat_map(|snapshot| &snapshot.loose) {
-        let Some(obstacle) = scenario.obstacles().get(&record.obstacle) else {
-            continue;
-        };
-        let points = record.outline.clone();
-        let moved = Obstacle {
-            shape: Shape::Polygon { points },
-            ..obstacle.clone()
-        };
-        let edit = Edit::Obstacle(record.obstacle, Some(Box::new(moved)));
-        // One that is no polygon any more, edge on, is drawn where it was.
-        let _ = shown.to_mut().apply(edit);
-    }
-    shown
 }
 
 fn framed((low, high): (DVec2, DVec2)) -> (DVec2, DVec2) {
