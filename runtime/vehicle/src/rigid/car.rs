@@ -80,8 +80,8 @@ pub(super) struct Contact {
 pub(super) struct SphereForces {
     /// How far it is above what it stands on, m; negative: pressed in.
     pub(super) gap: f64,
-    /// Whether it stands on a body: then rapier presses on it.
-    pub(super) is_borne: bool,
+    /// What a body below it presses on it, N: rapier does that; 0 on the ground.
+    pub(super) borne: f64,
     /// Of the spring, N, up on the hull and down on the sphere.
     pub(super) spring: f64,
     /// Sum of spring and tyre, N, up along the spring.

@@ -17,7 +17,7 @@
 //! on without loss; the joint itself has to hold no more than the inertia of a sphere and what it runs into.
 
 use super::body::{BodyState, Wrench};
-use super::car::{CarState, Contact, Moment};
+use super::car::{CarState, Contact, Moment, SphereForces};
 use super::model::{RigidModel, Wheel};
 use super::surface::Surface;
 use crate::dynamic::GRAVITY;
@@ -186,13 +186,13 @@ impl<S: Surface> Moment<'_, S> {
         contacts.clear();
         let places = model.wheels.iter().zip(&state.spheres);
         contacts.extend(places.map(|(wheel, sphere)| {
-            let (normal, gap) = self.ground_below(sphere, state.up());
+            let (normal, forces) = self.ground_below(sphere, state.up());
             let arm = sphere.position - normal * model.radius - state.body.position;
             let hub = state.body.position + state.body.rotation * wheel.hub(model.radius);
             let place = (sphere.position - hub).dot(state.up());
             let mut contact = self.contact(wheel, turn, state, (arm, normal));
             contact.compression = place;
-            contact.sphere.gap = gap;
+            contact.sphere = forces;
             contact
         }));
         for number in 0..contacts.len() {
@@ -200,17 +200,24 @@ impl<S: Surface> Moment<'_, S> {
         }
     }
 
-    /// Normal of what a sphere stands on, and how far it is from it, m; negative: pressed in.
-    fn ground_below(&self, sphere: &SphereState, up: DVec3) -> (DVec3, f64) {
-        let (height, normal) = self.surface.at(sphere.position.truncate());
-        let gap = (sphere.position.z - height) * normal.z - self.model.radius;
+    /// Normal of what a sphere stands on, and how it stands there.
+    fn ground_below(&self, sphere: &SphereState, up: DVec3) -> (DVec3, SphereForces) {
         // Who stands on something has its tyres on that, not on the ground below; what it runs into
         // carries nothing.
         let upon = sphere.bearing.try_normalize();
-        match upon.filter(|upon| upon.dot(up) > BEARS) {
-            Some(upon) => (upon, gap.max(0.0)),
-            None => (normal, gap),
+        if let Some(upon) = upon.filter(|upon| upon.dot(up) > BEARS) {
+            let forces = SphereForces {
+                borne: sphere.bearing.dot(upon),
+                ..SphereForces::default()
+            };
+            return (upon, forces);
         }
+        let (height, normal) = self.surface.at(sphere.position.truncate());
+        let forces = SphereForces {
+            gap: (sphere.position.z - height) * normal.z - self.model.radius,
+            ..SphereForces::default()
+        };
+        (normal, forces)
     }
 
     /// The load of a tyre and the force of a spring at the end of the step, by the implicit rule.
@@ -242,13 +249,8 @@ impl<S: Surface> Moment<'_, S> {
         };
         let weight = spheres.mass * GRAVITY * up.z;
         // Who stands on something: rapier presses there.
-        let is_borne = sphere.bearing.dot(up) > BEARS * sphere.bearing.length();
-        let bears = if is_borne {
-            sphere.bearing.dot(contact.normal)
-        } else {
-            0.0
-        };
-        let tyre = if is_borne || facing <= 0.0 {
+        let borne = contact.sphere.borne;
+        let tyre = if borne > 0.0 || facing <= 0.0 {
             Line::NONE
         } else {
             tyre
@@ -258,7 +260,7 @@ impl<S: Surface> Moment<'_, S> {
             &spring,
             &tyre,
             facing,
-            weight - bears * facing,
+            weight - borne * facing,
         );
         let mut load = tyre.at(change);
         if load < 0.0 {
@@ -266,8 +268,7 @@ impl<S: Surface> Moment<'_, S> {
             load = 0.0;
         }
         contact.sphere.spring = spring.at(change).max(0.0);
-        contact.load = if is_borne { bears } else { load };
-        contact.sphere.is_borne = is_borne;
+        contact.load = if borne > 0.0 { borne } else { load };
     }
 
     /// What a wheel on a sphere gives to its hull; the rest, N along the spring, is the sphere's.
@@ -280,7 +281,7 @@ impl<S: Surface> Moment<'_, S> {
     ) {
         let up = state.up();
         let hub = state.body.rotation * self.model.wheels[number].hub(self.model.radius);
-        let pressed = if contact.sphere.is_borne {
+        let pressed = if contact.sphere.borne > 0.0 {
             0.0
         } else {
             contact.load
