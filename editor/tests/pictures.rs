@@ -411,13 +411,19 @@ fn random_trips() {
     hold(&mut bench, "random_trips");
 }
 
-/// A bus has been through a field of posts: those that it has felled lie where it left them.
-#[test]
-fn pushed_posts() {
+/// The shipped scenario with its loose posts.
+fn hill_country() -> Bench {
     let mut bench = Bench::start();
     let all = roadwright_editor::shipped::ALL.iter();
     let hills = all.into_iter().position(|s| s.name == "hill-country");
     bench.ask(Action::Go(Next::Shipped(hills.unwrap())));
+    bench
+}
+
+/// A bus has been through a field of posts: those that it has felled lie where it left them.
+#[test]
+fn pushed_posts() {
+    let mut bench = hill_country();
     bench.ask(Action::Speed(0.0));
     bench.look_at(-10.0, -50.0, 30.0);
     bench.step_run(900);
@@ -542,10 +548,7 @@ fn past() {
 
 #[test]
 fn driving() {
-    let mut bench = Bench::start();
-    let all = roadwright_editor::shipped::ALL.iter();
-    let hills = all.into_iter().position(|s| s.name == "hill-country");
-    bench.ask(Action::Go(Next::Shipped(hills.unwrap())));
+    let mut bench = hill_country();
     // Time stands still but for the steps that are taken by hand.
     bench.ask(Action::Speed(0.0));
     bench.step_run(100);

@@ -139,9 +139,8 @@ impl SkidMarks {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadwright_agent::Indicator;
     use roadwright_geometry::Pose;
-    use roadwright_simulation::{MechanicsRecord, Mishap, Status};
+    use roadwright_simulation::MechanicsRecord;
 
     fn vehicle(agent: u64, x: f64) -> VehicleRecord {
         let pose = Pose {
@@ -154,18 +153,8 @@ mod tests {
             body: pose,
             length: 4.0,
             width: 1.8,
-            has_tracks: false,
             speed: 10.0,
-            steering: 0.0,
-            acceleration: 0.0,
-            lane: None,
-            s: 0.0,
-            t: 0.0,
-            indicator: Indicator::Off,
-            brakes: false,
-            status: Status::Active,
-            attitude: None,
-            mishap: Mishap::default(),
+            ..VehicleRecord::default()
         }
     }
 

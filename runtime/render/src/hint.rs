@@ -212,7 +212,7 @@ pub(crate) fn stuck_sign() -> Vec<Part> {
 mod tests {
     use super::*;
     use roadwright_geometry::Pose;
-    use roadwright_simulation::{Attitude, Indicator, MechanicsRecord, Mishap, Status};
+    use roadwright_simulation::{Attitude, MechanicsRecord, Mishap};
 
     fn vehicle() -> VehicleRecord {
         let at = |x: f64| Pose {
@@ -225,18 +225,9 @@ mod tests {
             body: at(1.3),
             length: 4.4,
             width: 1.8,
-            has_tracks: false,
             speed: 3.0,
             steering: 0.4,
-            acceleration: 0.0,
-            lane: None,
-            s: 0.0,
-            t: 0.0,
-            indicator: Indicator::Off,
-            brakes: false,
-            status: Status::Active,
-            attitude: None,
-            mishap: Mishap::default(),
+            ..VehicleRecord::default()
         }
     }
 

@@ -41,7 +41,7 @@ impl Mishap {
 }
 
 /// One vehicle at one moment.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct VehicleRecord {
     /// The agent's id.
     pub agent: u64,
@@ -282,21 +282,8 @@ mod tests {
                 position: glam::DVec2::new(x, 1.0),
                 heading: 0.5,
             },
-            body: Pose::default(),
-            length: 4.0,
-            width: 2.0,
-            has_tracks: false,
             speed,
-            steering: 0.0,
-            acceleration: 0.0,
-            lane: None,
-            s: 0.0,
-            t: 0.0,
-            indicator: Indicator::Off,
-            brakes: false,
-            status: Status::Active,
-            attitude: None,
-            mishap: Mishap::default(),
+            ..VehicleRecord::default()
         };
         let hash = |vehicles: Vec<VehicleRecord>| {
             let snapshot = Snapshot {

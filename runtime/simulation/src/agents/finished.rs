@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 /// Where an agent is in its life.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It drives.
+    #[default]
     Active,
     /// It has reached its destination and is gone.
     Arrived,
