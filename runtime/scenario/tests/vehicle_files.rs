@@ -412,6 +412,11 @@ fn refused_train(pointer: &str, value: Value) -> String {
 fn bad_trailers_are_refused_with_key_and_reason() {
     let one = json!({"length": 5.0, "width": 2.0, "height": 2.0, "mass": 500.0,
         "coupling_to_axle": 3.0, "front": -0.5});
+    let with = |key: &str, value: Value| {
+        let mut trailer = one.clone();
+        trailer[key] = value;
+        trailer
+    };
     let cases = [
         (
             "/trailers/0/mass",
@@ -437,6 +442,26 @@ fn bad_trailers_are_refused_with_key_and_reason() {
             "/trailers/0/front",
             json!(-5.0),
             "expected the axle under the body",
+        ),
+        (
+            "/trailers/0",
+            with("centre", json!(0.5)),
+            "trailers.0.centre: the centre of gravity is at 0.5 m: expected -5.5 to -0.5",
+        ),
+        (
+            "/trailers/0",
+            with("centre_height", json!(2.0)),
+            "trailers.0.centre_height: 2 m is above the body, which ends at 2 m",
+        ),
+        (
+            "/trailers/0",
+            with("ground_clearance", json!(0.0)),
+            "ground_clearance: 0 is out of range",
+        ),
+        (
+            "/trailers/0",
+            with("joint", json!("string")),
+            "joint: unknown value \"string\", expected \"universal\" or \"ball\"",
         ),
         ("/articulation", Value::Null, "articulation: "),
         (

@@ -95,6 +95,9 @@ impl VehicleFile {
                     ),
                 );
             }
+            trailer
+                .check_body()
+                .or_else(|(key, message)| fault(format!("trailers.{number}.{key}"), message))?;
         }
         Ok(())
     }
