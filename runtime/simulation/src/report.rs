@@ -189,10 +189,11 @@ pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
 /// Why a vehicle that drives now gets no farther.
 fn mishap(world: &World, agent: u32) -> Mishap {
     let index = agent as usize;
-    let car = world.dynamics.rigid.car(agent);
+    let rigid = &world.dynamics.rigid;
+    let mut bodies = rigid.car(agent).into_iter().chain(rigid.towed(agent));
     let is_on_its_way = world.agents.identity[index].phase == Phase::Driving;
     Mishap {
-        tipped_over: car.is_some_and(|car| car.tilt() > TIPPED),
+        tipped_over: bodies.any(|body| body.tilt() > TIPPED),
         stuck: is_on_its_way && world.agents.progress[index].standing >= STUCK,
     }
 }

@@ -63,6 +63,7 @@ fn drive_hills(bench: &mut Bencher<'_>, model: &RigidModel) {
                     state,
                     controls,
                     layers: ALL_LAYERS,
+                    towed: &mut [],
                 };
                 Yard::new(&land, 400.0).step(vec![entry], Vec::new(), DT);
             }
@@ -109,6 +110,7 @@ fn step_field(
             ..Controls::default()
         },
         layers: ALL_LAYERS,
+        towed: &mut [],
         state,
     });
     Yard::new(&Flat, 200.0).step(cars.collect(), loose.collect(), DT);

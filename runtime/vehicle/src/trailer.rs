@@ -178,6 +178,23 @@ impl Train {
         }
     }
 
+    /// Puts the trailers, whose headings something else has found, behind a vehicle whose rear axle is at
+    /// a pose.
+    pub fn stand(
+        &self,
+        states: &mut [TrailerState],
+        pose: Pose,
+        headings: impl Iterator<Item = f64>,
+    ) {
+        for (state, heading) in states.iter_mut().zip(headings) {
+            state.heading = heading;
+        }
+        let couplings = self.couplings(states, pose);
+        for (state, coupling) in states.iter_mut().zip(couplings) {
+            state.coupling = coupling.position;
+        }
+    }
+
     /// Their couplings, with their headings, behind a vehicle whose rear axle is at a pose.
     pub fn couplings(&self, states: &[TrailerState], pose: Pose) -> Vec<Pose> {
         let mut ahead = pose;

@@ -323,7 +323,13 @@ impl Dynamics {
             DynamicsLevel::OneTrack => hasher.add(&self.one_track[agent as usize]),
             DynamicsLevel::Lane => hasher.add(&self.lane[agent as usize]),
             DynamicsLevel::DynamicOneTrack => hasher.add(&self.dynamic_one_track[agent as usize]),
-            DynamicsLevel::Rigid => hasher.add(&self.rigid.car(agent)),
+            DynamicsLevel::Rigid => {
+                hasher.add(&self.rigid.car(agent));
+                let towed = self.rigid.towed(agent);
+                if !towed.is_empty() {
+                    hasher.add(&towed);
+                }
+            }
             DynamicsLevel::Sliding => hasher.add(&self.sliding[agent as usize]),
         }
         // Who tows nothing has the hash of one who could not.

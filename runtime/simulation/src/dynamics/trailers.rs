@@ -6,8 +6,9 @@ use crate::ground::Ground;
 use crate::snapshot::TrailerRecord;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::Pose;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::math::{atan2, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_vehicle::rigid::CarState;
 use roadwright_vehicle::trailer::{TrailerState, Train};
 use serde::{Deserialize, Serialize};
 
@@ -85,20 +86,35 @@ impl super::Dynamics {
             if states.len() != train.trailers().len() {
                 states = train.straight(pose);
             }
-            train.tow(&mut states, pose);
+            match self.rigid.towed(agent) {
+                [] => train.tow(&mut states, pose),
+                towed => train.stand(&mut states, pose, towed.iter().map(heading)),
+            }
             trailers.put(agent, states);
         }
         self.trailers = trailers;
     }
+
+    /// What the trailers of an agent keep whose rear axle is at a pose: in line behind it before they have
+    /// moved.
+    pub(super) fn towed_from(&self, agent: u32, pose: Pose, train: &Train) -> Vec<TrailerState> {
+        match self.trailers.of(agent) {
+            Some(states) if states.len() == train.trailers().len() => states.to_vec(),
+            _ => train.straight(pose),
+        }
+    }
+}
+
+/// The way that a body points, as seen from above.
+fn heading(car: &CarState) -> f64 {
+    let forward = car.forward();
+    atan2(forward.y, forward.x)
 }
 
 impl Bodies<'_> {
     /// What its trailers keep; in line behind `pose` if it has not moved yet.
     pub(crate) fn towed(&self, agent: u32, pose: Pose, train: &Train) -> Vec<TrailerState> {
-        match self.dynamics.trailers.of(agent) {
-            Some(states) if states.len() == train.trailers().len() => states.to_vec(),
-            _ => train.straight(pose),
-        }
+        self.dynamics.towed_from(agent, pose, train)
     }
 
     /// What the bodies of an agent's trailers cover, from front to back.

@@ -48,7 +48,7 @@ pub const BLEND: [f64; 2] = [1.0, 3.0];
 pub const CAR_TYRE: (f64, f64) = (1.0489, 21.92);
 /// Height of the centre of gravity as a share of the height over all, where nothing says it: 0.37 to
 /// 0.40 of common cars.
-const CENTRE_HEIGHT: f64 = 0.38;
+pub(crate) const CENTRE_HEIGHT: f64 = 0.38;
 /// The centre of gravity lies at least this share of the wheelbase away from both axles, where
 /// nothing says where it is.
 const CENTRE_MARGIN: f64 = 0.3;

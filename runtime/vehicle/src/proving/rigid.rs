@@ -68,6 +68,7 @@ impl<'a, S: Surface> Trial<'a, S> {
                 state: &mut self.state,
                 controls,
                 layers: ALL_LAYERS,
+                towed: &mut [],
             };
             let yard = Yard::new(self.surface, RATE_HZ);
             let keeps = yard.step(vec![entry], Vec::new(), DT).is_empty();

@@ -8,6 +8,8 @@
 //! engine gives too much, not at all where a brake does ([`WheelState`]); their mass is part of the hull.
 //! Wheels of [`Tracks`] turn side by side instead, and the difference of the sides steers.
 //!
+//! Trailers are bodies of their own that a [`Joint`] holds.
+//!
 //! Where hulls meet what stands about, and each other, [rapier](https://rapier.rs) solves the
 //! contacts ([`Yard`]). It is set up anew from plain states at each step of the world: nothing is kept
 //! in it, so a state that was saved goes on bit for bit.
@@ -21,7 +23,7 @@
 //! for _ in 0..50 {
 //!     let controls = Controls { acceleration: 2.0, ..Controls::default() };
 //!     let yard = Yard::new(&Flat, 200.0);
-//!     let entry = Entry { model: &model, state: &mut state, controls, layers: ALL_LAYERS };
+//!     let entry = Entry { model: &model, state: &mut state, controls, layers: ALL_LAYERS, towed: &mut [] };
 //!     yard.step(vec![entry], Vec::new(), 0.02);
 //! }
 //! assert!((state.speed(&model) - 2.0).abs() < 0.1);
@@ -31,9 +33,11 @@ mod body;
 mod brush;
 mod car;
 mod model;
+mod moment;
 mod solid;
 mod sphere;
 mod surface;
+mod towed;
 mod tracks;
 mod wheels;
 mod yard;
@@ -45,6 +49,7 @@ pub use model::{RigidModel, Wheel};
 pub use solid::Solid;
 pub use sphere::{SphereState, Spheres};
 pub use surface::{Flat, Surface};
+pub use towed::{Joint, Towed};
 pub use tracks::Tracks;
 pub use wheels::WheelState;
 pub use yard::{ALL_LAYERS, Entry, LooseEntry, Mover, Still, Yard};

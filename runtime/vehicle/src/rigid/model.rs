@@ -3,6 +3,7 @@
 use super::Solid;
 use super::brush::{HELD_STIFFNESS, RELAXATION};
 use super::sphere::Spheres;
+use super::towed::Towed;
 use super::tracks::Tracks;
 use crate::drive_train::DriveTrain;
 use crate::dynamic::{GRAVITY, SingleTrack, Tyre};
@@ -15,22 +16,22 @@ use std::f64::consts::TAU;
 /// Wheels whose places along the vehicle differ by less are on one axle, m.
 const ONE_AXLE: f64 = 0.2;
 /// Least load of a wheel at rest, share of the mean: where a file has a wheel that carries nothing.
-const LEAST_LOAD: f64 = 0.02;
+pub(super) const LEAST_LOAD: f64 = 0.02;
 /// Natural frequency, Hz, and damping ratio of the springs where nothing says them: those of passenger
 /// cars are 1 to 1.5 Hz and 0.2 to 0.4 [Gillespie 1992], chapter 5.
 const COMMON_SPRING: (f64, f64) = (1.5, 0.3);
 /// Of the anti-sway bars over that of the springs, where nothing says it.
-const COMMON_ANTI_SWAY: f64 = 0.5;
+pub(super) const COMMON_ANTI_SWAY: f64 = 0.5;
 /// Of the width, between the middles of the wheels; and of the height, below the hull; where nothing
 /// says it.
-const COMMON_TRACK: f64 = 0.82;
-const COMMON_CLEARANCE: f64 = 0.12;
+pub(super) const COMMON_TRACK: f64 = 0.82;
+pub(super) const COMMON_CLEARANCE: f64 = 0.12;
 /// Inertia of a wheel over mass x radius^2: that of a disc.
 const DISC: f64 = 0.5;
 /// Of a wheel, kg, where nothing says it.
 const COMMON_WHEEL: f64 = 20.0;
 /// Friction of hulls, where nothing says it: painted sheet metal.
-const HULL_FRICTION: f64 = 0.2;
+pub(super) const HULL_FRICTION: f64 = 0.2;
 /// Hulls are smaller by this much in contacts, m: bodies that touch overlap a little on the map, and
 /// are counted there as those of other levels.
 pub(super) const SKIN: f64 = 0.02;
@@ -121,6 +122,10 @@ pub struct RigidModel {
     pub limits: OneTrackLimits,
     /// Without one the vehicle does what `limits` say.
     pub train: Option<DriveTrain>,
+    /// What is joined to it, from front to back.
+    pub trailers: Vec<Towed>,
+    /// Slope of the hull that leans back under them on level ground.
+    pub(super) towing_slope: f64,
 }
 
 /// A vehicle of which only dimensions and limits are known: four wheels, the springs of a passenger car,
@@ -143,11 +148,7 @@ impl From<&VehicleType> for RigidModel {
         let clearance = COMMON_CLEARANCE * kind.height;
         let size = DVec3::new(kind.length, kind.width, kind.height - clearance);
         let middle = clearance + 0.5 * size.z - single.height;
-        let (frequency, ratio) = COMMON_SPRING;
-        let wheels = axles(&places, kind.mass, |load| {
-            let (mass, pulse) = (load / GRAVITY, TAU * frequency);
-            (mass * pulse * pulse, 2.0 * ratio * mass * pulse)
-        });
+        let wheels = axles(&places, kind.mass, common_spring);
         let square = size * size;
         let anti_sway = COMMON_ANTI_SWAY * wheels[0].spring;
         Self {
@@ -176,6 +177,8 @@ impl From<&VehicleType> for RigidModel {
             tracks: None,
             limits: OneTrackLimits::from(kind),
             train: None,
+            trailers: Vec::new(),
+            towing_slope: 0.0,
         }
     }
 }
@@ -211,7 +214,7 @@ impl RigidModel {
             Some(_) => (&[][..], &[][..]),
             None => (&file.steering.wheels[..], &file.steering.inverted[..]),
         };
-        Some(Self {
+        let mut model = Self {
             mass: file.mass(),
             inertia,
             half_size: 0.5 * size,
@@ -237,7 +240,14 @@ impl RigidModel {
             tracks,
             limits: OneTrackLimits::from(&file.vehicle_type()),
             train: DriveTrain::new(file),
-        })
+            trailers: Vec::new(),
+            towing_slope: 0.0,
+        };
+        model.trailers = model.trailers_of(file);
+        if let Some(first) = model.trailers.first() {
+            model.towing_slope = model.slope_under(&file.trailers, first.joint.ahead.x);
+        }
+        Some(model)
     }
 
     /// Inertia of the engine at the circumference of the wheels in a gear, kg.
@@ -326,8 +336,15 @@ impl RigidModel {
     }
 }
 
+/// Stiffness, N/m, and damping, N s/m, of a spring that carries a load, N, where nothing says them.
+pub(super) fn common_spring(load: f64) -> (f64, f64) {
+    let (frequency, ratio) = COMMON_SPRING;
+    let (mass, pulse) = (load / GRAVITY, TAU * frequency);
+    (mass * pulse * pulse, 2.0 * ratio * mass * pulse)
+}
+
 /// The hull in contacts: a little smaller, and round at its corners.
-fn shell(half: DVec3) -> Solid {
+pub(super) fn shell(half: DVec3) -> Solid {
     let inner = (half - SKIN).max(0.5 * half);
     Solid::hull(inner, CORNER * 2.0 * half.y.min(half.x))
 }

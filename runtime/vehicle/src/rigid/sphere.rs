@@ -17,8 +17,9 @@
 //! on without loss; the joint itself has to hold no more than the inertia of a sphere and what it runs into.
 
 use super::body::{BodyState, Wrench};
-use super::car::{CarState, Contact, Moment, SphereForces};
+use super::car::CarState;
 use super::model::{RigidModel, Wheel};
+use super::moment::{Contact, Moment, SphereForces};
 use super::surface::Surface;
 use crate::dynamic::GRAVITY;
 use glam::DVec3;

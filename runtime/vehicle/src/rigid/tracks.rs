@@ -7,8 +7,9 @@
 //! give forces in proportion, as a tyre's do.
 
 use super::brush::{Brush, Grip, HELD_STIFFNESS};
-use super::car::{CarState, Contact, Controls, Moment};
+use super::car::{CarState, Controls};
 use super::model::{RigidModel, Wheel};
+use super::moment::{Contact, Moment};
 use super::surface::Surface;
 use crate::dynamic::{GRAVITY, Push};
 use glam::DVec2;
@@ -296,6 +297,7 @@ mod tests {
                 state,
                 controls,
                 layers: ALL_LAYERS,
+                towed: &mut [],
             };
             assert!(yard.step(vec![entry], Vec::new(), dt).is_empty());
             let now = state.pose(model).heading;
@@ -423,6 +425,7 @@ mod tests {
                         state: &mut state,
                         controls,
                         layers: ALL_LAYERS,
+                        towed: &mut [],
                     };
                     yard.step(vec![entry], Vec::new(), 0.02);
                     assert!(state.body.is_sound() && state.fits(&model), "{number}");

@@ -1,17 +1,19 @@
 //! Bodies among bodies: rapier moves them and solves their contacts.
 
 use super::body::{BodyState, LooseModel, LooseState, Wrench, heading_rotation};
-use super::car::{CarState, Contact, Controls, Moment};
+use super::car::{CarState, Controls};
 use super::model::{RigidModel, SKIN};
+use super::moment::{Braking, Contact, Moment};
 use super::solid::Solid;
 use super::sphere::{SphereState, Spheres};
 use super::surface::Surface;
+use super::towed::{Held, Joint};
 use crate::dynamic::GRAVITY;
 use glam::{DQuat, DVec2, DVec3};
 use rapier3d_f64::prelude::{
     CoefficientCombineRule, ColliderBuilder, ColliderHandle, GenericJointBuilder, Group,
     InteractionGroups, InteractionTestMode, JointAxesMask, JointAxis, MassProperties, PhysicsWorld,
-    Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, Vector,
+    Pose, RigidBody, RigidBodyBuilder, RigidBodyHandle, Rotation, SphericalJointBuilder, Vector,
 };
 
 /// Friction of what stands and of vehicles of other levels; of two that touch the smaller one counts.
@@ -33,6 +35,9 @@ pub struct Entry<'a> {
     pub controls: Controls,
     /// On which layers of roads it is, one bit each; see [`ALL_LAYERS`].
     pub layers: u32,
+    /// Its trailers, from front to back, as far as they are there: without them it drives as if it towed
+    /// them, alone.
+    pub towed: &'a mut [CarState],
 }
 
 /// A loose body in a step.
@@ -80,12 +85,39 @@ pub struct Yard<'a, S> {
     movers: Vec<Mover>,
 }
 
-/// A vehicle in rapier.
+/// A vehicle or a trailer in rapier; trailers come right behind what tows them.
 struct Car<'a> {
-    entry: Entry<'a>,
+    model: &'a RigidModel,
+    state: &'a mut CarState,
+    role: Role<'a>,
+    layers: u32,
+    /// At the beginning of the step.
+    before: BodyState,
     hull: RigidBodyHandle,
     /// By wheel; none if they are rays.
     spheres: Vec<(RigidBodyHandle, ColliderHandle)>,
+}
+
+/// Who decides about a vehicle.
+enum Role<'a> {
+    /// Its driver, and what is behind it, kg.
+    Driven(Controls, f64),
+    /// What tows it.
+    Towed(&'a Joint),
+}
+
+impl Car<'_> {
+    fn held(&self) -> Held<'_> {
+        Held {
+            model: self.model,
+            body: &self.state.body,
+        }
+    }
+
+    /// Puts it back to where it was, at rest.
+    fn put_to_rest(&mut self, surface: &impl Surface) {
+        put_to_rest(self.model, self.state, self.before, surface);
+    }
 }
 
 /// Bodies of a step in rapier.
@@ -120,11 +152,14 @@ impl<'a, S: Surface> Yard<'a, S> {
     ///
     /// The order of bodies matters to the bit: callers give them in the order of their ids.
     pub fn step(&self, cars: Vec<Entry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
-        let least = cars.iter().map(|entry| entry.model.least_rate());
+        let models = cars.iter().flat_map(|entry| {
+            let towed = entry.model.trailers.iter().take(entry.towed.len());
+            std::iter::once(entry.model).chain(towed.map(|trailer| &trailer.model))
+        });
+        let least = models.map(RigidModel::least_rate);
         let rate = least.fold(self.rate_hz, f64::max);
         let count = (dt * rate * (1.0 - 1e-9)).ceil().clamp(1.0, MOST_SUBSTEPS);
         let time = dt / count;
-        let before: Vec<BodyState> = cars.iter().map(|entry| entry.state.body).collect();
         let (mut physics, mut bodies) = self.set_up(cars, loose, dt, time);
         let mut contacts = Vec::new();
         for _ in 0..count as u32 {
@@ -139,12 +174,14 @@ impl<'a, S: Surface> Yard<'a, S> {
                 entry.state.rests = true;
             }
         }
-        let cars = bodies.cars.into_iter().zip(before).enumerate();
-        let lost = cars.filter_map(|(number, (Car { entry, .. }, before))| {
-            if entry.state.is_sound() {
+        let trains = bodies.cars.chunk_by_mut(is_towed).enumerate();
+        let lost = trains.filter_map(|(number, train)| {
+            if train.iter().all(|car| car.state.is_sound()) {
                 return None;
             }
-            put_to_rest(entry.model, entry.state, before, self.surface);
+            train
+                .iter_mut()
+                .for_each(|car| car.put_to_rest(self.surface));
             Some(number)
         });
         lost.collect()
@@ -171,7 +208,7 @@ impl<'a, S: Surface> Yard<'a, S> {
             insert_mover(&mut physics, mover, dt);
         }
         let cars = cars.into_iter();
-        let cars = cars.map(|entry| insert_car(&mut physics, entry));
+        let cars = cars.flat_map(|entry| insert_train(&mut physics, entry));
         let cars = cars.collect();
         let loose = loose.into_iter().map(|entry| {
             let model = entry.model;
@@ -194,30 +231,13 @@ impl<'a, S: Surface> Yard<'a, S> {
         contacts: &mut Vec<Contact>,
         time: f64,
     ) {
-        for Car {
-            entry,
-            hull,
-            spheres,
-        } in &mut bodies.cars
-        {
-            let moment = Moment {
-                model: entry.model,
-                surface: self.surface,
-                layers: entry.layers,
-                dt: time,
-            };
-            let mut wrench = moment.forces(entry.state, &entry.controls, contacts);
-            if let Some(spheres) = &entry.model.spheres {
-                wrench = wrench.about(entry.state.body.rotation * spheres.hull_centre);
+        for train in bodies.cars.chunk_by_mut(is_towed) {
+            let mut braking = Braking::default();
+            for car in &mut *train {
+                braking = self.push_car(physics, car, braking, contacts, time);
             }
-            apply(&mut physics.bodies[*hull], wrench);
-            let up = entry.state.up();
-            for ((sphere, _), contact) in spheres.iter().zip(&*contacts) {
-                let lift = Wrench {
-                    force: up * contact.sphere.lift,
-                    ..Wrench::default()
-                };
-                apply(&mut physics.bodies[*sphere], lift);
+            for pair in train.windows(2) {
+                hold_together(physics, &pair[0], &pair[1], time);
             }
         }
         for (entry, handle, body) in &bodies.loose {
@@ -228,6 +248,56 @@ impl<'a, S: Surface> Yard<'a, S> {
             }
         }
     }
+
+    /// Sets the forces on a vehicle; what brakes ahead of it do, its own do, if it is a trailer. Returns
+    /// what those are.
+    fn push_car(
+        &self,
+        physics: &mut PhysicsWorld,
+        car: &mut Car<'_>,
+        ahead: Braking,
+        contacts: &mut Vec<Contact>,
+        time: f64,
+    ) -> Braking {
+        let moment = Moment {
+            model: car.model,
+            surface: self.surface,
+            layers: car.layers,
+            dt: time,
+        };
+        let (mut wrench, braking) = match &car.role {
+            Role::Driven(controls, towed) => moment.forces(car.state, (controls, *towed), contacts),
+            Role::Towed(_) => (moment.towed_forces(car.state, ahead, contacts), ahead),
+        };
+        if let Some(spheres) = &car.model.spheres {
+            wrench = wrench.about(car.state.body.rotation * spheres.hull_centre);
+        }
+        apply(&mut physics.bodies[car.hull], wrench);
+        let up = car.state.up();
+        for ((sphere, _), contact) in car.spheres.iter().zip(&*contacts) {
+            let lift = Wrench {
+                force: up * contact.sphere.lift,
+                ..Wrench::default()
+            };
+            apply(&mut physics.bodies[*sphere], lift);
+        }
+        braking
+    }
+}
+
+/// Whether the second of two vehicles is a trailer, and so behind the first.
+fn is_towed(_: &Car<'_>, next: &Car<'_>) -> bool {
+    matches!(next.role, Role::Towed(_))
+}
+
+/// What a joint does to both bodies beyond holding their couplings together.
+fn hold_together(physics: &mut PhysicsWorld, ahead: &Car<'_>, behind: &Car<'_>, time: f64) {
+    let Role::Towed(joint) = behind.role else {
+        return;
+    };
+    let torque = vector(joint.torque(ahead.held(), behind.held(), time));
+    physics.bodies[ahead.hull].add_torque(-torque, false);
+    physics.bodies[behind.hull].add_torque(torque, false);
 }
 
 fn apply(body: &mut RigidBody, wrench: Wrench) {
@@ -239,9 +309,9 @@ fn apply(body: &mut RigidBody, wrench: Wrench) {
 
 fn read_back(physics: &PhysicsWorld, bodies: &mut Bodies<'_>, time: f64) {
     for car in &mut bodies.cars {
-        let state = &mut car.entry.state;
+        let state = &mut car.state;
         state.body = state_of(&physics.bodies[car.hull]);
-        if let Some(spheres) = &car.entry.model.spheres {
+        if let Some(spheres) = &car.model.spheres {
             let arm = state.body.rotation * spheres.hull_centre;
             state.body.velocity = state.body.velocity_at(-arm);
         }
@@ -308,23 +378,61 @@ fn put_to_rest(
     };
 }
 
-fn insert_car<'a>(physics: &mut PhysicsWorld, entry: Entry<'a>) -> Car<'a> {
-    let model = entry.model;
+/// Inserts a vehicle and its trailers.
+fn insert_train<'a>(physics: &mut PhysicsWorld, entry: Entry<'a>) -> Vec<Car<'a>> {
+    let Entry {
+        model,
+        state,
+        controls,
+        layers,
+        towed,
+    } = entry;
+    let masses = model.trailers.iter().map(|trailer| trailer.model.mass);
+    let behind = masses.take(towed.len());
+    let role = Role::Driven(controls, behind.sum());
+    let mut train = vec![insert_car(physics, model, state, role, layers)];
+    for (trailer, state) in model.trailers.iter().zip(towed) {
+        let joint = &trailer.joint;
+        let ahead = train.last().map(|car| car.hull);
+        let car = insert_car(physics, &trailer.model, state, Role::Towed(joint), layers);
+        if let Some(ahead) = ahead {
+            let held = SphericalJointBuilder::new()
+                .local_anchor1(vector(joint.ahead))
+                .local_anchor2(vector(joint.behind))
+                .contacts_enabled(false);
+            physics.insert_impulse_joint(ahead, car.hull, held);
+        }
+        train.push(car);
+    }
+    train
+}
+
+fn insert_car<'a>(
+    physics: &mut PhysicsWorld,
+    model: &'a RigidModel,
+    state: &'a mut CarState,
+    role: Role<'a>,
+    layers: u32,
+) -> Car<'a> {
     let body = match &model.spheres {
-        None => dynamic(&entry.state.body, model.mass, model.inertia),
-        Some(spheres) => hull_above(&entry.state.body, spheres),
+        None => dynamic(&state.body, model.mass, model.inertia),
+        Some(spheres) => hull_above(&state.body, spheres),
     };
     let collider = collider_of(&model.shell)
         .position(pose_of(model.hull, DQuat::IDENTITY))
         .friction(model.hull_friction)
-        .collision_groups(groups(entry.layers));
+        .collision_groups(groups(layers));
     let (hull, _) = physics.insert(body, collider);
     let spheres = match &model.spheres {
         None => Vec::new(),
-        Some(spheres) => insert_spheres(physics, &entry, spheres, hull),
+        Some(spheres) => insert_spheres(physics, (model, state), (spheres, layers), hull),
     };
     Car {
-        entry,
+        before: state.body,
+        model,
+        state,
+        role,
+        layers,
         hull,
         spheres,
     }
@@ -351,12 +459,11 @@ fn hull_above(state: &BodyState, spheres: &Spheres) -> RigidBodyBuilder {
 /// holds each on the axis of its spring.
 fn insert_spheres(
     physics: &mut PhysicsWorld,
-    entry: &Entry<'_>,
-    spheres: &Spheres,
+    (model, state): (&RigidModel, &CarState),
+    (spheres, layers): (&Spheres, u32),
     hull: RigidBodyHandle,
 ) -> Vec<(RigidBodyHandle, ColliderHandle)> {
-    let model = entry.model;
-    let wheels = model.wheels.iter().zip(&entry.state.spheres);
+    let wheels = model.wheels.iter().zip(&state.spheres);
     let inserted = wheels.map(|(wheel, sphere)| {
         let mass = MassProperties::new(Vector::ZERO, spheres.mass, Vector::ZERO);
         let body = RigidBodyBuilder::dynamic()
@@ -369,7 +476,7 @@ fn insert_spheres(
             .density(0.0)
             .friction(0.0)
             .friction_combine_rule(CoefficientCombineRule::Min)
-            .collision_groups(groups(entry.layers));
+            .collision_groups(groups(layers));
         let (body, collider) = physics.insert(body, collider);
         let joint = GenericJointBuilder::new(JointAxesMask::LIN_X | JointAxesMask::LIN_Y)
             .local_anchor1(vector(wheel.hub(model.radius)))
@@ -455,3 +562,6 @@ mod sphere_tests;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod trailer_tests;

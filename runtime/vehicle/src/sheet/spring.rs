@@ -179,6 +179,7 @@ mod tests {
                 state: &mut state,
                 controls: Controls::default(),
                 layers: ALL_LAYERS,
+                towed: &mut [],
             };
             Yard::new(&Flat, 1000.0).step(vec![entry], Vec::new(), 0.01);
             let expected = 0.02 * (1.0 - quarter.step_response(0.01 * f64::from(step)));

@@ -22,6 +22,7 @@ use roadwright_scenario::{DynamicsLevel, ObstacleId};
 use roadwright_vehicle::rigid::{
     CarState, Controls, Entry, LooseEntry, LooseState, RigidModel, Surface, Yard,
 };
+use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -54,6 +55,8 @@ impl Level for Rigid {
 pub(crate) struct RigidBodies {
     /// By agent index; none before the first step.
     cars: Vec<Option<CarState>>,
+    /// Their trailers, by agent index, from front to back.
+    towed: Vec<Vec<CarState>>,
     /// Loose obstacles that have been pushed.
     loose: BTreeMap<ObstacleId, LooseState>,
     /// What those cover; derived.
@@ -74,6 +77,7 @@ impl RigidBodies {
     pub(crate) fn grow(&mut self, agents: usize) {
         if self.cars.len() < agents {
             self.cars.resize(agents, None);
+            self.towed.resize(agents, Vec::new());
         }
         self.moved.resize(self.cars.len(), Motion::default());
     }
@@ -82,12 +86,18 @@ impl RigidBodies {
     pub(crate) fn forget(&mut self, agent: u32) {
         if let Some(car) = self.cars.get_mut(agent as usize) {
             *car = None;
+            self.towed[agent as usize].clear();
         }
     }
 
     /// The body of an agent, if it has taken a step.
     pub(crate) fn car(&self, agent: u32) -> Option<&CarState> {
         self.cars.get(agent as usize)?.as_ref()
+    }
+
+    /// The bodies of an agent's trailers, from front to back; none before they have taken a step.
+    pub(crate) fn towed(&self, agent: u32) -> &[CarState] {
+        self.towed.get(agent as usize).map_or(&[], Vec::as_slice)
     }
 
     /// How the body of an agent lies in space.
@@ -103,18 +113,28 @@ impl RigidBodies {
     /// Whether a body that was saved fits its vehicle.
     pub(crate) fn fits(&self, agent: usize, model: &RigidModel) -> bool {
         let car = self.cars.get(agent).and_then(Option::as_ref);
+        let towed = self.towed(agent as u32).iter().zip(&model.trailers);
         car.is_none_or(|car| car.fits(model))
+            && towed
+                .into_iter()
+                .all(|(car, trailer)| car.fits(&trailer.model))
     }
 
     /// Bytes of all states.
     pub(crate) fn bytes(&self) -> usize {
-        let wheels = self.cars.iter().flatten().map(|car| {
+        let bodies = self.cars.iter().flatten();
+        let wheels = bodies.chain(self.towed.iter().flatten()).map(|car| {
             size_of_val(&car.brushes[..])
                 + size_of_val(&car.loads[..])
                 + size_of_val(&car.wheels[..])
                 + size_of_val(&car.spheres[..])
         });
-        size_of_val(&self.cars[..]) + size_of_val(&self.moved[..]) + wheels.sum::<usize>()
+        let trailers = self.towed.iter().map(|towed| size_of_val(&towed[..]));
+        size_of_val(&self.cars[..])
+            + size_of_val(&self.moved[..])
+            + size_of_val(&self.towed[..])
+            + trailers.sum::<usize>()
+            + wheels.sum::<usize>()
     }
 }
 
@@ -148,27 +168,37 @@ impl Dynamics {
         let mut bodies = std::mem::take(&mut self.rigid);
         let land = Land(around.ground);
         let drivers = around.drivers();
-        let mut cars = Vec::with_capacity(drivers.len());
+        let mut trains = Vec::with_capacity(drivers.len());
         for &agent in &drivers {
+            let model = around.model(agent);
             // An edit may have given its vehicle other wheels.
             let kept = bodies.cars[agent as usize].take();
-            let kept = kept.filter(|car| car.fits(around.model(agent)));
-            cars.push(kept.unwrap_or_else(|| around.appearing(agent, &land)));
+            let kept = kept.filter(|car| car.fits(model));
+            let mut towed = std::mem::take(&mut bodies.towed[agent as usize]);
+            if kept.is_none() {
+                towed.clear();
+            }
+            let car = kept.unwrap_or_else(|| around.appearing(agent, &land));
+            // Trailers come and go between steps.
+            let states = self.towed_from(agent, car.pose(model), around.train(agent));
+            car.join_on(model, &mut towed, &states, &land);
+            trains.push((car, towed));
         }
         let mut yard = Yard::new(&land, around.types.physics_rate_hz);
-        let near = around.set_up(self, &drivers, &cars, &mut yard);
+        let near = around.set_up(self, &drivers, &trains, &mut yard);
         let mut pushed = bodies.awake_among(around.ground, &near, &land);
-        let entries = drivers.iter().zip(&mut cars);
-        let entries = entries.map(|(&agent, state)| around.entry(agent, state));
+        let entries = drivers.iter().zip(&mut trains);
+        let entries = entries.map(|(&agent, train)| around.entry(agent, train));
         let loose = pushed.iter_mut().map(|(kind, state)| LooseEntry {
             model: &kind.model,
             state,
         });
         let lost = yard.step(entries.collect(), loose.collect(), around.dt);
         bodies.keep(around.ground, pushed, &land);
-        for (&agent, car) in drivers.iter().zip(cars) {
+        for (&agent, (car, towed)) in drivers.iter().zip(trains) {
             bodies.moved[agent as usize] = around.motion(agent, &car);
             bodies.cars[agent as usize] = Some(car);
+            bodies.towed[agent as usize] = towed;
         }
         self.rigid = bodies;
         lost.into_iter().map(|number| drivers[number]).collect()
@@ -189,7 +219,16 @@ impl Around<'_> {
         self.types.rigid(who.vehicle_type)
     }
 
-    fn entry<'b>(&'b self, agent: u32, state: &'b mut CarState) -> Entry<'b> {
+    fn train(&self, agent: u32) -> &Train {
+        let who = &self.agents.identity[agent as usize];
+        self.types.train(who.vehicle_type)
+    }
+
+    fn entry<'b>(
+        &'b self,
+        agent: u32,
+        (state, towed): &'b mut (CarState, Vec<CarState>),
+    ) -> Entry<'b> {
         let model = self.model(agent);
         let controls = self.controls(agent, model, state);
         Entry {
@@ -197,6 +236,7 @@ impl Around<'_> {
             state,
             controls,
             layers: self.layers(agent),
+            towed,
         }
     }
 

@@ -76,21 +76,25 @@ impl Around<'_> {
         &self,
         dynamics: &Dynamics,
         drivers: &[u32],
-        cars: &[CarState],
+        trains: &[(CarState, Vec<CarState>)],
         yard: &mut Yard<'_, Land<'_>>,
     ) -> Nearby {
-        let places: Vec<DVec2> = cars
-            .iter()
-            .map(|car| car.body.position.truncate())
-            .collect();
-        let reaches = drivers.iter().zip(cars).map(|(&agent, car)| {
+        let circles = drivers.iter().zip(trains).flat_map(|(&agent, train)| {
             let who = &self.agents.identity[agent as usize];
-            // The whole body, wherever its centre of gravity is.
-            let radius = 2.0 * self.types.get(who.vehicle_type).radius;
-            radius + car.body.velocity.length() * self.dt + MARGIN
+            let radius = self.types.get(who.vehicle_type).radius;
+            let trailers = self.types.train(who.vehicle_type).trailers();
+            let radii = std::iter::once(radius).chain(trailers.iter().map(Hitched::radius));
+            let cars = std::iter::once(&train.0).chain(&train.1);
+            cars.zip(radii).map(|(car, radius)| {
+                // The whole body, wherever its centre of gravity is.
+                let reach = 2.0 * radius + car.body.velocity.length() * self.dt + MARGIN;
+                (car.body.position.truncate(), reach)
+            })
         });
-        let reaches: Vec<f64> = reaches.collect();
-        self.add_movers(dynamics, &places, &reaches, yard);
+        let (places, reaches): (Vec<DVec2>, Vec<f64>) = circles.unzip();
+        if self.agents.count() > drivers.len() {
+            self.add_movers(dynamics, &places, &reaches, yard);
+        }
         self.add_standing(dynamics, drivers, (&places, &reaches), yard);
         Nearby {
             loose: self.add_stills(&places, &reaches, yard),
@@ -133,9 +137,6 @@ impl Around<'_> {
         reaches: &[f64],
         yard: &mut Yard<'_, Land<'_>>,
     ) {
-        if self.agents.count() == places.len() {
-            return;
-        }
         let mut grid = GridIndex::new();
         grid.rebuild(places, CELL);
         let farthest = reaches.iter().copied().fold(0.0, f64::max);

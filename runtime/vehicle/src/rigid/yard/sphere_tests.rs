@@ -92,6 +92,7 @@ fn over_a_kerb(model: &RigidModel, height: f64) -> (CarState, f64) {
             state: &mut state,
             controls,
             layers: ALL_LAYERS,
+            towed: &mut [],
         };
         assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
         worst = worst.max(shed(model, &state));
@@ -163,6 +164,7 @@ fn tyres_hold_on_what_spheres_stand_on() {
                 state: &mut state,
                 controls,
                 layers: ALL_LAYERS,
+                towed: &mut [],
             };
             assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
         }
@@ -199,6 +201,7 @@ fn a_wheel_against_a_block_stays_on_the_ground() {
             state: &mut state,
             controls: wish(0.3, 0.0),
             layers: ALL_LAYERS,
+            towed: &mut [],
         };
         assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
         for sphere in &state.spheres {

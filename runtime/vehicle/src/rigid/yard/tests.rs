@@ -61,6 +61,7 @@ fn drive_at(
             state: &mut *state,
             controls,
             layers: ALL_LAYERS,
+            towed: &mut [],
         };
         let lost = Yard::new(surface, rate_hz).step(vec![entry], Vec::new(), dt);
         assert!(lost.is_empty());
@@ -369,6 +370,7 @@ fn a_wall_stops_it_and_a_post_is_pushed() {
             state: &mut state,
             controls: wish(1.0, 0.0),
             layers: ALL_LAYERS,
+            towed: &mut [],
         }];
         let loose = vec![
             LooseEntry {
@@ -403,6 +405,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
         state: &mut state,
         controls: wish(1.0, 0.1),
         layers: ALL_LAYERS,
+        towed: &mut [],
     };
     assert_eq!(
         Yard::new(&Flat, 200.0).step(vec![entry], Vec::new(), 0.02),
@@ -449,6 +452,7 @@ fn what_nothing_stops_shoves() {
             state: &mut state,
             controls: wish(0.0, 0.0),
             layers: ALL_LAYERS,
+            towed: &mut [],
         };
         assert!(yard.step(vec![entry], Vec::new(), 0.02).is_empty());
     }

@@ -1,0 +1,163 @@
+//! Trailers at level `rigid`: bodies of their own.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::*;
+use roadwright_scenario::*;
+use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
+
+fn options(threads: usize) -> RunOptions {
+    RunOptions {
+        dynamics: Some(DynamicsLevel::Rigid),
+        dt: Some(0.02),
+        threads,
+        ..RunOptions::default()
+    }
+}
+
+fn world(scenario: &Scenario, threads: usize) -> World {
+    World::new(scenario, &builtin_modules(), &options(threads)).unwrap()
+}
+
+#[test]
+fn a_saved_train_goes_on_bit_for_bit_and_threads_change_nothing() {
+    let bus = vehicle("articulated-bus", |_| {});
+    let scenario = driven_by(shipped("figure-eight"), &bus);
+    let (mut whole, mut threads) = (world(&scenario, 1), world(&scenario, 2));
+    for _ in 0..700 {
+        whole.step();
+        threads.step();
+    }
+    assert_eq!(whole.state_hash(), threads.state_hash());
+    assert_eq!(whole.snapshot().trailers.len(), 3);
+    let saved = SavedWorld::from_bytes(&whole.save(false).unwrap().to_bytes()).unwrap();
+    let ground = Ground::new(&scenario);
+    let (mut restored, notes) =
+        World::restore(ground, &scenario, &builtin_modules(), &options(1), &saved).unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    assert_eq!(whole.state_hash(), restored.state_hash());
+    for _ in 0..300 {
+        whole.step();
+        restored.step();
+    }
+    assert_eq!(whole.state_hash(), restored.state_hash());
+    assert_eq!(whole.snapshot(), restored.snapshot());
+}
+
+/// A car with so many caravans goes east past a loose post, which stands beside the way of the car and in
+/// that of its caravans.
+fn past_a_post(caravans: usize) -> Scenario {
+    let kind = vehicle("escort-caravan", |file| file.trailers.truncate(caravans));
+    let mut scenario = Scenario::new("post");
+    let stack = Stack::with_controller("pursuit");
+    let agent = Agent {
+        name: String::new(),
+        vehicle: "train".into(),
+        stack: "pursuit".into(),
+        dynamics: None,
+        start: Place::ground(0.0, 0.0, 0.0),
+        via: Vec::new(),
+        destination: Some(Place::ground(400.0, 0.0, 0.0)),
+        depart: 0.0,
+        speed: 0.0,
+        repeat: None,
+    };
+    let post = Obstacle {
+        name: "post".into(),
+        shape: Shape::Circle {
+            x: 30.0,
+            y: 1.0,
+            radius: 0.05,
+        },
+        height: 1.5,
+        mass: Some(20.0),
+    };
+    let edits = [
+        Edit::VehicleType("train".into(), Some(Box::new(kind))),
+        Edit::Stack("pursuit".into(), Some(Box::new(stack))),
+        Edit::Agent(AgentId(1), Some(Box::new(agent))),
+        Edit::Obstacle(ObstacleId(1), Some(Box::new(post))),
+    ];
+    for edit in edits {
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+#[test]
+fn what_a_trailer_runs_into_is_pushed() {
+    let felled = [1, 0].map(|caravans| {
+        let mut world = world(&past_a_post(caravans), 1);
+        world.step();
+        let hands = HandControls {
+            pedals: 0.5,
+            steering: 0.0,
+        };
+        assert!(world.drive_by_hand(1, hands));
+        while world.snapshot().vehicles[0].body.position.x < 50.0 {
+            world.step();
+        }
+        let snapshot = world.snapshot();
+        assert!(snapshot.vehicles[0].body.position.y.abs() < 1.0);
+        snapshot.loose.len()
+    });
+    assert_eq!(felled, [1, 0]);
+}
+
+/// A car whose caravan hangs on it needs more time and way than one that is alone, and the caravan stays
+/// where its coupling is.
+#[test]
+fn what_is_let_go_no_longer_holds_its_car_back() {
+    let mut world = world(&past_a_post(1), 1);
+    let drive = |world: &mut World, pedals: f64, seconds: f64| {
+        let hands = HandControls {
+            pedals,
+            steering: 0.0,
+        };
+        assert!(world.drive_by_hand(1, hands));
+        let steps = (seconds / world.dt()).round() as u64;
+        (0..steps).for_each(|_| world.step());
+    };
+    world.step();
+    drive(&mut world, 0.0, 1.0);
+    let stands = world.snapshot();
+    assert_eq!(world.uncouple(1, None), Ok(1));
+    drive(&mut world, 0.0, 1.0);
+    let alone = world.snapshot();
+    assert_eq!((alone.trailers.len(), alone.standing.len()), (0, 1));
+    // Its springs come up, and that is all that moves.
+    let moved = alone.vehicles[0].body.position - stands.vehicles[0].body.position;
+    assert!(moved.length() < 0.02, "{moved}");
+    assert_eq!(world.couple(1), Ok(1));
+    drive(&mut world, 0.0, 1.0);
+    let joined = world.snapshot();
+    assert_eq!((joined.trailers.len(), joined.standing.len()), (1, 0));
+    let moved = joined.trailers[0].body.position - stands.trailers[0].body.position;
+    assert!(moved.length() < 0.02, "{moved}");
+    drive(&mut world, 1.0, 4.0);
+    assert!(world.snapshot().vehicles[0].speed > 3.0);
+    assert!(world.snapshot().trailers[0].angle.abs() < 0.01);
+}
+
+/// A caravan with its weight under its roof falls over in a bend that its car takes.
+#[test]
+fn a_trailer_that_falls_over_is_told() {
+    let told = [1.0, 2.5].map(|height| {
+        let mut scenario = past_a_post(1);
+        let kind = vehicle("escort-caravan", |file| {
+            file.trailers[0].centre_height = Some(height);
+        });
+        let edit = Edit::VehicleType("train".into(), Some(Box::new(kind)));
+        scenario.apply(edit).unwrap();
+        let mut world = world(&scenario, 1);
+        world.step();
+        for (pedals, steering, seconds) in [(1.0, 0.0, 9.0), (0.0, 0.6, 3.0)] {
+            assert!(world.drive_by_hand(1, HandControls { pedals, steering }));
+            let steps = (seconds / world.dt()) as u64;
+            (0..steps).for_each(|_| world.step());
+        }
+        world.summary().mishaps.tipped_over
+    });
+    assert_eq!(told, [0, 1]);
+}

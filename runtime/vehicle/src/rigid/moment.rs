@@ -1,0 +1,525 @@
+//! A vehicle in a step of the solver: what the ground, its engine and its driver do to it.
+
+use super::body::{BodyState, Scrape, Wrench};
+use super::brush::{Grip, Torque};
+use super::car::{CarState, Controls};
+use super::model::{RigidModel, Wheel};
+use super::surface::Surface;
+use super::tracks::Turn;
+use super::wheels::{Locked, Turning};
+use crate::drive_train::Driver;
+use crate::dynamic::{GRAVITY, Propulsion, Push, Wish};
+use glam::{DVec2, DVec3};
+use roadwright_geometry::math::{atan, sin_cos, tan};
+
+/// A driver who does not want to go on stands on the brake below this speed, m/s.
+const STANDING: f64 = 0.05;
+/// A hull that leans farther than this sees the ground with all of its corners: cosine of 60 degrees.
+const LEANING: f64 = 0.5;
+/// A wheel whose axis leans farther than this against the normal of the ground has no contact.
+const FLAT: f64 = 0.2;
+
+/// A wheel on the ground.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Contact {
+    /// From the centre of gravity, m.
+    pub(super) arm: DVec3,
+    pub(super) normal: DVec3,
+    /// Of the spring from its place at rest, m.
+    pub(super) compression: f64,
+    /// N; 0 in the air.
+    pub(super) load: f64,
+    /// Of a sphere.
+    pub(super) sphere: SphereForces,
+    friction: f64,
+    /// Along the wheel and across it, on the ground.
+    axes: [DVec3; 2],
+    /// Angle of the wheel to the hull, rad.
+    angle: f64,
+    /// Over the ground, along these, m/s.
+    pub(super) velocity: DVec2,
+    /// Whether the engine drives it.
+    is_driven: bool,
+}
+
+/// What acts on a sphere along its spring.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct SphereForces {
+    /// How far it is above what it stands on, m; negative: pressed in.
+    pub(super) gap: f64,
+    /// What a body below it presses on it, N: rapier does that; 0 on the ground.
+    pub(super) borne: f64,
+    /// Of the spring, N, up on the hull and down on the sphere.
+    pub(super) spring: f64,
+    /// Sum of spring and tyre, N, up along the spring.
+    pub(super) lift: f64,
+}
+
+/// A vehicle in a step of the solver.
+pub(super) struct Moment<'a, S> {
+    pub(super) model: &'a RigidModel,
+    pub(super) surface: &'a S,
+    /// On which layers of roads the vehicle is.
+    pub(super) layers: u32,
+    /// s.
+    pub(super) dt: f64,
+}
+
+/// What the brakes of a vehicle do, which its trailers' do as well.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Braking {
+    /// Force over the mass, m/s^2.
+    foot: f64,
+    hand: bool,
+}
+
+impl<S: Surface> Moment<'_, S> {
+    /// Force and torque on the hull for the next step of the solver, and what its brakes do, with trailers
+    /// of a mass behind it, kg. Wheels turn, gears shift and tyres deflect by the way.
+    pub(super) fn forces(
+        &self,
+        state: &mut CarState,
+        (controls, towed): (&Controls, f64),
+        contacts: &mut Vec<Contact>,
+    ) -> (Wrench, Braking) {
+        let model = self.model;
+        let limits = &model.limits;
+        state.steering = limits.turn_wheels(state.steering, controls.steering, self.dt);
+        let speed = state.speed(model);
+        let turn = model
+            .tracks
+            .map(|tracks| tracks.turn(model, controls, state.steering, speed));
+        let push = if turn.is_some_and(|turn| turn.is_pivot) {
+            self.hold_middle(state, speed)
+        } else {
+            let leaning = if towed > 0.0 { model.towing_slope } else { 0.0 };
+            self.push(state, controls, (speed, leaning))
+        };
+        // Trailers brake themselves; all else the vehicle does for them.
+        let whole = 1.0 + towed / model.mass;
+        let pulling = Push {
+            drive: push.drive * whole,
+            resistance: push.resistance * whole,
+            ..push
+        };
+        let wrench = self.roll(state, (controls, turn, &pulling), contacts);
+        let braking = Braking {
+            foot: push.brake,
+            hand: controls.hand_brake,
+        };
+        (wrench, braking)
+    }
+
+    /// The same for a trailer: its brakes do what those of its vehicle do.
+    pub(super) fn towed_forces(
+        &self,
+        state: &mut CarState,
+        braking: Braking,
+        contacts: &mut Vec<Contact>,
+    ) -> Wrench {
+        let controls = Controls {
+            hand_brake: braking.hand,
+            ..Controls::default()
+        };
+        let push = Push {
+            brake: braking.foot,
+            ..Push::default()
+        };
+        self.roll(state, (&controls, None, &push), contacts)
+    }
+
+    /// What the ground and the air do to a vehicle that engine and brakes push.
+    fn roll(
+        &self,
+        state: &mut CarState,
+        (controls, turn, push): (&Controls, Option<Turn>, &Push),
+        contacts: &mut Vec<Contact>,
+    ) -> Wrench {
+        let model = self.model;
+        let mut wrench = Wrench::default();
+        let speed = state.speed(model);
+        match &model.spheres {
+            Some(spheres) => self.touch_spheres(spheres, state, contacts),
+            None => {
+                self.touch_down(state, contacts);
+                self.sway(contacts);
+            }
+        }
+        let forces = match model.tracks.zip(turn) {
+            Some((tracks, turn)) => {
+                self.run_tracks(&tracks, (controls, turn, push), state, contacts)
+            }
+            None => self.turn_wheels(state, controls, contacts, push),
+        };
+        for (number, (force, contact)) in forces.into_iter().zip(&mut *contacts).enumerate() {
+            let [along, across] = contact.axes;
+            let tyre = along * force.x + across * force.y;
+            if model.spheres.is_some() {
+                self.hand_on(state, (number, contact), tyre, &mut wrench);
+            } else {
+                wrench.add(contact.normal * contact.load + tyre, contact.arm);
+            }
+        }
+        wrench.force -= state.forward() * (push.resistance * model.mass).copysign(speed);
+        self.scrape(&state.body, &mut wrench);
+        wrench
+    }
+
+    /// Turns the wheels. Returns the force of the ground on each along and across it, N.
+    fn turn_wheels(
+        &self,
+        state: &mut CarState,
+        controls: &Controls,
+        contacts: &mut [Contact],
+        push: &Push,
+    ) -> Vec<DVec2> {
+        let engaged = self.engage(state, contacts, push);
+        let numbers = 0..contacts.len();
+        let forces = numbers.map(|number| {
+            let torque = self.torque(number, contacts, push, controls, &engaged);
+            self.wheel_force(number, &contacts[number], torque, &engaged, state)
+        });
+        forces.collect()
+    }
+
+    /// What the driver makes of engine and brakes: forces over the mass.
+    fn push(
+        &self,
+        state: &mut CarState,
+        controls: &Controls,
+        (speed, leaning): (f64, f64),
+    ) -> Push {
+        let direction = if controls.is_reversing { -1.0 } else { 1.0 };
+        // On a slope the engine carries the weight as well; a hull that leans back under its trailers is
+        // not on one.
+        let slope = GRAVITY * (state.forward().z - leaning) * direction;
+        let stands = speed.abs() < STANDING && controls.acceleration <= 0.0;
+        let acceleration = if stands {
+            f64::NAN
+        } else {
+            controls.acceleration + slope
+        };
+        let is_reversing = controls.is_reversing;
+        if let Some(train) = &self.model.train {
+            let mut driver = Driver {
+                train,
+                state: &mut state.drive,
+                acceleration,
+                is_reversing,
+                pull: 0.0,
+            };
+            let push = driver.push(speed, self.dt);
+            return self.spun(push, state, speed);
+        }
+        let mut wish = Wish {
+            acceleration,
+            is_reversing,
+            limits: self.model.limits,
+        };
+        wish.push(speed, self.dt)
+    }
+
+    /// What an engine gives whose wheels spin: it turns with them, up to its limit. Gears are those of the
+    /// speed over the ground: nobody shifts up because wheels spin.
+    fn spun(&self, push: Push, state: &CarState, speed: f64) -> Push {
+        let faster = state.spinning(self.model, speed);
+        let Some(train) = self.model.train.as_ref().filter(|_| faster != 0.0) else {
+            return push;
+        };
+        let gear = state.drive.shifting.gear_of(train);
+        let force = train.full_force(gear, speed + faster);
+        Push {
+            drive: state.drive.throttle * force / train.mass,
+            ..push
+        }
+    }
+
+    /// Force of a tyre along and across its wheel, N; the wheel turns on.
+    fn wheel_force(
+        &self,
+        number: usize,
+        contact: &Contact,
+        torque: Torque,
+        engaged: &Engaged,
+        state: &mut CarState,
+    ) -> DVec2 {
+        let (model, grip) = (self.model, self.grip(contact));
+        let turning = Turning {
+            mass: engaged.turning.mass
+                + if contact.is_driven {
+                    engaged.engine
+                } else {
+                    0.0
+                },
+            is_engine: engaged.turning.is_engine && contact.is_driven,
+            ..engaged.turning
+        };
+        let wheel = &mut state.wheels[number];
+        state.loads[number] = contact.load;
+        let spring = &model.wheels[number];
+        wheel.steering = contact.angle;
+        wheel.travel = contact.compression.max(spring.longest());
+        let brush = &mut state.brushes[number];
+        let locked = engaged
+            .locked
+            .filter(|_| contact.is_driven && torque.brake == 0.0);
+        if let Some(locked) = locked {
+            wheel.slides = true;
+            wheel.spin = locked.rim / model.radius;
+        } else if engaged.locked.is_some() && contact.is_driven {
+            wheel.slides = false;
+        }
+        let pulled = if locked.is_some() {
+            torque
+        } else {
+            wheel.pull(torque, &grip, contact.velocity, &turning)
+        };
+        let (force, wanted) = brush.force(&grip, pulled, contact.velocity, self.dt);
+        wheel.roll(
+            (pulled, force.x, wanted),
+            &grip,
+            contact.velocity.x,
+            &turning,
+        );
+        wheel.read_slip(contact.velocity, model.radius, contact.load);
+        force
+    }
+
+    pub(super) fn grip(&self, contact: &Contact) -> Grip {
+        Grip {
+            load: contact.load,
+            friction: contact.friction,
+            stiffness: self.model.stiffness,
+            tyre: self.model.tyre,
+        }
+    }
+
+    /// Finds out where wheels touch the ground, and what their springs give.
+    fn touch_down(&self, state: &CarState, contacts: &mut Vec<Contact>) {
+        let up = state.up();
+        let turn = self.turn_of_wheels(state);
+        contacts.clear();
+        contacts.extend(self.model.wheels.iter().map(|wheel| {
+            let arm = state.body.rotation * wheel.contact;
+            let place = state.body.position + arm;
+            let (height, normal) = self.surface.at(place.truncate());
+            let facing = up.dot(normal);
+            if facing < FLAT {
+                return Contact {
+                    angle: wheel_angle(wheel, turn, self.model.rear),
+                    ..Contact::default()
+                };
+            }
+            // Along the axis of the spring from where the wheel would be at rest to the ground.
+            let compression = (height - place.z) * normal.z / facing;
+            let arm = arm + up * compression;
+            let velocity = state.body.velocity_at(arm);
+            let rate = -velocity.dot(normal) / facing;
+            // The damper by the implicit rule: it stops the wheel at most.
+            let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
+            let spring = wheel.sprung + wheel.spring * compression;
+            let load = if spring > 0.0 {
+                (spring + damping * rate).max(0.0)
+            } else {
+                0.0
+            };
+            Contact {
+                compression,
+                load,
+                ..self.contact(wheel, turn, state, (arm, normal))
+            }
+        }));
+    }
+
+    /// How much the wheels that steer turn the vehicle, 1/m.
+    pub(super) fn turn_of_wheels(&self, state: &CarState) -> f64 {
+        tan(state.steering) / self.model.limits.wheelbase
+    }
+
+    /// A wheel that touches ground of a normal at `arm` from the centre of gravity, before its load is known.
+    pub(super) fn contact(
+        &self,
+        wheel: &Wheel,
+        turn: f64,
+        state: &CarState,
+        (arm, normal): (DVec3, DVec3),
+    ) -> Contact {
+        let angle = wheel_angle(wheel, turn, self.model.rear);
+        let ahead = state.body.rotation * wheel_axis(angle);
+        let along = (ahead - normal * ahead.dot(normal)).normalize_or(DVec3::X);
+        let across = normal.cross(along);
+        let velocity = state.body.velocity_at(arm);
+        let place = (state.body.position + arm).truncate();
+        Contact {
+            arm,
+            normal,
+            friction: self.model.friction * self.surface.friction_on(place, self.layers),
+            axes: [along, across],
+            angle,
+            velocity: DVec2::new(velocity.dot(along), velocity.dot(across)),
+            ..Contact::default()
+        }
+    }
+
+    /// Anti-sway bars: they press on the wheel that is deeper in than the one on the other side.
+    fn sway(&self, contacts: &mut [Contact]) {
+        if self.model.anti_sway == 0.0 {
+            return;
+        }
+        for (number, wheel) in self.model.wheels.iter().enumerate() {
+            let Some(partner) = wheel.partner else {
+                continue;
+            };
+            let pressed = [number, partner].map(|wheel| contacts[wheel].compression);
+            let bar = self.model.bar_force(number, partner, pressed);
+            let contact = &mut contacts[number];
+            if contact.load > 0.0 {
+                contact.load = (contact.load + bar).max(0.0);
+            }
+        }
+    }
+
+    /// Marks the wheels that the engine drives. Returns what they share.
+    fn engage(&self, state: &CarState, contacts: &mut [Contact], push: &Push) -> Engaged {
+        let model = self.model;
+        let gear = model
+            .train
+            .as_ref()
+            .map(|train| (train, state.drive.shifting.gear_of(train)));
+        let count = gear.map_or(contacts.len(), |(_, gear)| usize::from(gear.wheels));
+        let count = count.min(contacts.len());
+        let driven = &mut contacts[..count];
+        driven
+            .iter_mut()
+            .for_each(|contact| contact.is_driven = true);
+        let turning = Turning {
+            radius: model.radius,
+            mass: model.turning_mass,
+            is_engine: gear.is_some(),
+            fastest: gear.map_or(f64::INFINITY, |(train, gear)| {
+                count as f64 * train.speed(gear, train.curve.limit_rpm()).abs()
+            }),
+            dt: self.dt,
+        };
+        let locked = gear
+            .filter(|_| model.is_locked && count > 0)
+            .map(|(_, gear)| {
+                let wheels: Vec<(Grip, f64)> = driven
+                    .iter()
+                    .map(|contact| (self.grip(contact), contact.velocity.x))
+                    .collect();
+                let rims = state.wheels[..count]
+                    .iter()
+                    .map(|wheel| wheel.rim(model.radius));
+                let before = rims.sum::<f64>() / count as f64;
+                let turning = Turning {
+                    mass: turning.mass + model.engine_mass(gear.ratio) / count as f64,
+                    ..turning
+                };
+                Locked::turn(before, push.drive * model.mass, &wheels, &turning)
+            });
+        let load = driven.iter().map(|contact| contact.load).sum();
+        Engaged {
+            count: count as f64,
+            load,
+            whole: contacts.iter().map(|contact| contact.load).sum(),
+            engine: gear.map_or(0.0, |(_, gear)| {
+                model.engine_mass(gear.ratio) / count.max(1) as f64
+            }),
+            locked,
+            turning,
+        }
+    }
+
+    /// What engine and brakes do to a wheel.
+    fn torque(
+        &self,
+        number: usize,
+        contacts: &[Contact],
+        push: &Push,
+        controls: &Controls,
+        engaged: &Engaged,
+    ) -> Torque {
+        let (model, contact) = (self.model, &contacts[number]);
+        let share = |whole: f64| {
+            if whole > 0.0 {
+                contact.load / whole
+            } else {
+                0.0
+            }
+        };
+        let mut torque = Torque {
+            drive: 0.0,
+            // Shared as the wheels are loaded: the brakes of all hold until all of them slide.
+            brake: push.brake * model.mass * share(engaged.whole),
+        };
+        if controls.hand_brake && model.wheels[number].hand_brake {
+            torque.brake = f64::INFINITY;
+        }
+        if contact.is_driven {
+            let whole = push.drive * model.mass;
+            torque.drive = match engaged.locked {
+                Some(locked) => locked.force(&self.grip(contact), contact.velocity.x),
+                None if model.train.is_none() => whole * share(engaged.load),
+                // An open differential gives all the same torque, whatever they make of it.
+                None => whole / engaged.count,
+            };
+        }
+        torque
+    }
+
+    /// The ground on the hull: its lower side, or all of it when it leans.
+    fn scrape(&self, body: &BodyState, wrench: &mut Wrench) {
+        let model = self.model;
+        let (half, middle) = (model.half_size, model.hull);
+        let up = body.rotation * DVec3::Z;
+        let corners = [(1.0, 1.0), (1.0, -1.0), (-1.0, -1.0), (-1.0, 1.0)];
+        let at = |(x, y): (f64, f64), z: f64| middle + half * DVec3::new(x, y, z);
+        let scrape = Scrape {
+            mass: model.mass,
+            friction: model.hull_friction,
+            dt: self.dt,
+        };
+        let below = corners.map(|corner| at(corner, -1.0));
+        scrape.add(&below, body, self.surface, wrench);
+        scrape.add(&[at((0.0, 0.0), -1.0)], body, self.surface, wrench);
+        if up.z < LEANING {
+            let above = corners.map(|corner| at(corner, 1.0));
+            scrape.add(&above, body, self.surface, wrench);
+        }
+    }
+}
+
+/// What driven wheels share.
+#[derive(Debug, Clone, Copy)]
+struct Engaged {
+    count: f64,
+    /// Of driven wheels, N.
+    load: f64,
+    /// Of all wheels, N.
+    whole: f64,
+    /// Inertia of the engine at the circumference of each driven wheel, kg.
+    engine: f64,
+    /// If they turn at one speed.
+    locked: Option<Locked>,
+    turning: Turning,
+}
+
+/// Angle of a wheel to the hull, rad: all wheels that steer turn about one centre on the line of the
+/// rear axle, which is `1 / turn` to the left (Ackermann).
+fn wheel_angle(wheel: &Wheel, turn: f64, rear: f64) -> f64 {
+    if wheel.steers == 0.0 || turn == 0.0 {
+        return 0.0;
+    }
+    let ahead = wheel.contact.x + rear;
+    wheel.steers * atan(ahead * turn / (1.0 - wheel.contact.y * turn))
+}
+
+/// The way that a wheel rolls, in the frame of the hull.
+fn wheel_axis(angle: f64) -> DVec3 {
+    if angle == 0.0 {
+        return DVec3::X;
+    }
+    let (sin, cos) = sin_cos(angle);
+    DVec3::new(cos, sin, 0.0)
+}

@@ -1,0 +1,230 @@
+//! Trailers as rigid bodies, and what holds them to what tows them.
+//!
+//! A trailer is a hull on two wheels that nothing drives. A joint of rapier holds its coupling to that of
+//! what tows it; what the joint does not let it do, to roll on its own or to turn beyond the angle at which
+//! bodies touch, are torques of our own on both bodies ([`Joint::torque`]), equal and opposite.
+
+use super::body::BodyState;
+use super::car::CarState;
+use super::model::{
+    COMMON_ANTI_SWAY, COMMON_CLEARANCE, COMMON_TRACK, HULL_FRICTION, LEAST_LOAD, RigidModel, Wheel,
+    common_spring, shell,
+};
+use super::surface::Surface;
+use crate::dynamic::{CENTRE_HEIGHT, GRAVITY};
+use crate::one_track::OneTrackLimits;
+use crate::trailer::TrailerState;
+use glam::DVec3;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::atan2;
+use roadwright_scenario::vehicle_file::{Trailer, TrailerJoint, VehicleFile};
+
+/// Share of an error that a torque takes back in a step of the solver, and share of the speed.
+const STIFF: f64 = 0.2;
+const DAMPED: f64 = 0.5;
+
+/// A trailer, and where it is joined on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Towed {
+    /// What it is.
+    pub model: RigidModel,
+    /// What holds it.
+    pub joint: Joint,
+}
+
+/// What holds a trailer to what tows it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Joint {
+    /// On what tows it, from the centre of gravity of that, m.
+    pub ahead: DVec3,
+    /// On the trailer, from its centre of gravity, m.
+    pub behind: DVec3,
+    /// Largest angle between both, rad.
+    pub lock: f64,
+    /// What it lets the trailer do.
+    pub kind: TrailerJoint,
+}
+
+/// A body that a joint holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held<'a> {
+    pub(super) model: &'a RigidModel,
+    pub(super) body: &'a BodyState,
+}
+
+impl Held<'_> {
+    /// How much a torque about an axis turns it, 1 / (kg m^2).
+    fn give(&self, axis: DVec3) -> f64 {
+        let axis = self.body.rotation.inverse() * axis;
+        (axis * axis / self.model.inertia).element_sum()
+    }
+}
+
+impl Joint {
+    /// Torque on the trailer, N m; the opposite acts on what tows it.
+    pub(super) fn torque(&self, ahead: Held<'_>, behind: Held<'_>, dt: f64) -> DVec3 {
+        let spin = behind.body.spin - ahead.body.spin;
+        let hold = |axis: DVec3, error: f64| {
+            let inertia = 1.0 / (ahead.give(axis) + behind.give(axis));
+            inertia * (STIFF * error / dt - DAMPED * spin.dot(axis)) / dt
+        };
+        let mut torque = DVec3::ZERO;
+        let up = ahead.body.rotation * DVec3::Z;
+        if self.kind == TrailerJoint::Universal {
+            // One pin stands upright in what tows, the other lies across in the trailer: they stay at
+            // right angles.
+            let across = behind.body.rotation * DVec3::Y;
+            if let Some(axis) = up.cross(across).try_normalize() {
+                torque += axis * hold(axis, up.dot(across));
+            }
+        }
+        let forward = behind.body.rotation * DVec3::X;
+        let seen = ahead.body.rotation.inverse() * forward;
+        let angle = atan2(seen.y, seen.x);
+        if angle.abs() > self.lock {
+            // Bodies touch: they press each other apart and do not pull.
+            let inwards = -up * angle.signum();
+            torque += inwards * hold(inwards, angle.abs() - self.lock).max(0.0);
+        }
+        torque
+    }
+}
+
+impl RigidModel {
+    /// The trailers of a vehicle file, from front to back; none without an articulation.
+    pub(super) fn trailers_of(&self, file: &VehicleFile) -> Vec<Towed> {
+        let Some(articulation) = &file.articulation else {
+            return Vec::new();
+        };
+        let anchor = DVec3::from(articulation.anchor);
+        // Places of the file are from the middle of the body; a train is straight.
+        let mut ahead = (self.hull + anchor).with_y(0.0);
+        let height = self.height + ahead.z;
+        let towed = file.trailers.iter().map(|trailer| {
+            let model = self.trailer(trailer);
+            let centre = trailer.centre();
+            let from_centre = |along: f64| DVec3::new(along - centre, 0.0, height - model.height);
+            let joint = Joint {
+                ahead,
+                behind: from_centre(0.0),
+                lock: trailer.lock,
+                kind: trailer.joint,
+            };
+            ahead = from_centre(trailer.next_coupling());
+            Towed { model, joint }
+        });
+        towed.collect()
+    }
+
+    /// Slope of the hull, nose up, where its trailers lean on it on level ground: its springs give way.
+    pub(super) fn slope_under(&self, trailers: &[Trailer], coupling: f64) -> f64 {
+        let carried = trailers.iter().rev().fold(0.0, |behind, trailer| {
+            let share = |place: f64| 1.0 + place / trailer.coupling_to_axle;
+            let own = trailer.mass * GRAVITY * share(trailer.centre());
+            own + behind * share(trailer.next_coupling())
+        });
+        // Springs are pressed in by c - p x: sums of their forces, and of their moments, are those of the
+        // load.
+        let sum = |of: &dyn Fn(f64) -> f64| {
+            let wheels = self.wheels.iter();
+            wheels.fold(0.0, |sum, wheel| sum + wheel.spring * of(wheel.contact.x))
+        };
+        let (one, x, square) = (sum(&|_| 1.0), sum(&|x| x), sum(&|x| x * x));
+        carried * (x - coupling * one) / (one * square - x * x)
+    }
+
+    /// A trailer on wheels like those of this vehicle, and on springs of its own.
+    fn trailer(&self, trailer: &Trailer) -> RigidModel {
+        let clearance = trailer
+            .ground_clearance
+            .unwrap_or(COMMON_CLEARANCE * trailer.height);
+        let size = DVec3::new(trailer.length, trailer.width, trailer.height - clearance);
+        let height = trailer
+            .centre_height
+            .unwrap_or(CENTRE_HEIGHT * trailer.height);
+        let (centre, axle) = (trailer.centre(), -trailer.coupling_to_axle);
+        let middle = DVec3::new(
+            trailer.front - 0.5 * trailer.length - centre,
+            0.0,
+            clearance + 0.5 * size.z - height,
+        );
+        let mass = trailer.mass;
+        // What the coupling does not carry.
+        let share = (centre / axle).max(LEAST_LOAD);
+        let load = 0.5 * share * mass * GRAVITY;
+        let (spring, damping) = common_spring(load);
+        let side = 0.5 * COMMON_TRACK * trailer.width;
+        let wheel = |y: f64, partner: usize| Wheel {
+            contact: DVec3::new(axle - centre, y, -height),
+            load,
+            sprung: load,
+            spring,
+            damping,
+            steers: 0.0,
+            hand_brake: true,
+            partner: Some(partner),
+        };
+        let square = size * size;
+        let along = DVec3::new(
+            square.y + square.z,
+            square.x + square.z,
+            square.x + square.y,
+        );
+        RigidModel {
+            mass,
+            inertia: mass / 12.0 * along,
+            half_size: 0.5 * size,
+            shell: shell(0.5 * size),
+            hull: middle,
+            height,
+            rear: centre - axle,
+            wheels: vec![wheel(side, 1), wheel(-side, 0)],
+            spheres: None,
+            anti_sway: COMMON_ANTI_SWAY * spring,
+            engine_inertia: 0.0,
+            hull_friction: HULL_FRICTION,
+            is_locked: false,
+            tracks: None,
+            limits: OneTrackLimits {
+                wheelbase: trailer.coupling_to_axle,
+                ..self.limits
+            },
+            train: None,
+            trailers: Vec::new(),
+            towing_slope: 0.0,
+            ..self.clone()
+        }
+    }
+}
+
+impl CarState {
+    /// The trailers behind a vehicle that are where `states` say, seen from above, and roll with it: their
+    /// couplings meet. The first `self`s of them are kept.
+    pub fn join_on(
+        &self,
+        model: &RigidModel,
+        towed: &mut Vec<CarState>,
+        states: &[TrailerState],
+        surface: &impl Surface,
+    ) {
+        towed.truncate(model.trailers.len());
+        let fitting = towed.iter().zip(&model.trailers);
+        let fitting = fitting.take_while(|(state, trailer)| state.fits(&trailer.model));
+        towed.truncate(fitting.count());
+        for (trailer, state) in model.trailers.iter().zip(states).skip(towed.len()) {
+            let ahead = towed.last().unwrap_or(self);
+            let coupling = ahead.body.position + ahead.body.rotation * trailer.joint.ahead;
+            let along = roadwright_geometry::unit(state.heading);
+            let to_axle = trailer.model.limits.wheelbase;
+            let pose = Pose {
+                position: coupling.truncate() - along * to_axle,
+                heading: state.heading,
+            };
+            let mut car = Self::at_rest(&trailer.model, pose, surface);
+            let joined = car.body.position + car.body.rotation * trailer.joint.behind;
+            car.body.position += coupling - joined;
+            car.body.velocity = ahead.body.velocity;
+            towed.push(car);
+        }
+    }
+}
