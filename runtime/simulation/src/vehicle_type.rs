@@ -1,5 +1,6 @@
 //! Vehicle types as the step needs them.
 
+use crate::snapshot::RigidShape;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -133,6 +134,8 @@ pub(crate) struct VehicleTypes {
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
     /// As rigid bodies; of those whose files lack what that needs, as far as it is known.
     rigid: Vec<RigidModel>,
+    /// The same for those who look on.
+    rigid_shapes: Vec<Arc<RigidShape>>,
     /// Their trailers.
     trains: Vec<Train>,
     /// Whether any of them has trailers.
@@ -149,6 +152,8 @@ impl VehicleTypes {
         let names = scenario.vehicle_types().keys().cloned().collect();
         let (described, parts) = with_parts(scenario);
         let types: Vec<VehicleType> = described.iter().map(VehicleType::from).collect();
+        let rigid: Vec<RigidModel> = described.iter().map(RigidModel::from).collect();
+        let shapes = rigid.iter().map(RigidShape::of).map(Arc::new);
         let overhangs = types.iter().map(|kind| kind.rear_overhang);
         Self {
             largest_overhang: overhangs.fold(0.0, f64::max),
@@ -156,7 +161,8 @@ impl VehicleTypes {
             trains: described.iter().map(train).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
             missing: described.iter().map(missing).collect(),
-            rigid: described.iter().map(RigidModel::from).collect(),
+            rigid_shapes: shapes.collect(),
+            rigid,
             names: Arc::new(names),
             parts,
             types,
@@ -179,6 +185,11 @@ impl VehicleTypes {
     #[inline]
     pub(crate) fn rigid(&self, number: u16) -> &RigidModel {
         &self.rigid[number as usize]
+    }
+
+    /// What the solver has of a type as a rigid body.
+    pub(crate) fn rigid_shape(&self, number: u16) -> &Arc<RigidShape> {
+        &self.rigid_shapes[number as usize]
     }
 
     /// The trailers of a type.
