@@ -140,6 +140,18 @@ impl StandingTrains {
         self.trains.iter()
     }
 
+    /// What all of them cover, and the layers of roads on which they stand.
+    pub(crate) fn footprints<'a>(
+        &'a self,
+        types: &'a VehicleTypes,
+    ) -> impl Iterator<Item = (OrientedBox, u32)> + 'a {
+        let of_train = |train: &'a StandingTrain| {
+            let bodies = train.bodies(types);
+            bodies.map(|(_, body)| (body, train.layers))
+        };
+        self.trains.iter().flat_map(of_train)
+    }
+
     /// Lets trailers stand; their number is given here. Returns it.
     pub(crate) fn add(&mut self, train: StandingTrain) -> u32 {
         self.let_go += 1;
