@@ -385,6 +385,9 @@ impl Canvas {
         );
         if let Some(live) = &model.live {
             signals(board, model, &live.signals);
+            if model.settings.rigid_bodies {
+                board.bodies(model.document.scenario(), &live.snapshot);
+            }
         }
     }
 

@@ -10,10 +10,11 @@ use egui::{
     vec2,
 };
 use roadwright_geometry::{DVec2, Pose};
-use roadwright_render::signal;
+use roadwright_render::{bodies, signal};
+use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::junction::Light;
-use roadwright_simulation::SignalHead;
+use roadwright_simulation::{SignalHead, Snapshot};
 use roadwright_training::experiment::DrivePath;
 
 /// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
@@ -95,6 +96,16 @@ impl Board<'_> {
                 self.painter
                     .circle_filled(at, (1.1 * radius).max(1.2), color);
             }
+        }
+    }
+
+    /// Draws rigid bodies as the solver has them.
+    pub(crate) fn bodies(&self, scenario: &Scenario, snapshot: &Snapshot) {
+        let stroke = PathStroke::new(1.3, self.theme.body_line());
+        let view = self.camera.view(self.rect);
+        for line in bodies::lines(scenario, snapshot, view, self.camera.scale) {
+            self.painter
+                .add(PathShape::line(self.points(&line), stroke.clone()));
         }
     }
 

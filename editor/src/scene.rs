@@ -1,5 +1,7 @@
 //! What is derived from a scenario for showing and picking: junctions, outlines, places.
 
+mod footing;
+
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
 use roadwright_render::ground;

@@ -67,6 +67,8 @@ pub struct Settings {
     pub problems: bool,
     /// Whether the map shows where wheels have slid.
     pub skid_marks: bool,
+    /// Whether the map shows rigid bodies as the solver has them.
+    pub rigid_bodies: bool,
     /// What is coloured by what.
     pub heat: Heat,
     /// Keys.
@@ -93,6 +95,7 @@ impl Default for Settings {
             names: true,
             problems: true,
             skid_marks: true,
+            rigid_bodies: false,
             heat: Heat::None,
             keys: KeyMap::default(),
             tools: ToolOptions::default(),

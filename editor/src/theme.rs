@@ -41,6 +41,12 @@ impl Theme {
         Color32::from_rgb(shown.red(), shown.green(), shown.blue())
     }
 
+    /// Outlines of rigid bodies.
+    pub(crate) fn body_line(self) -> Color32 {
+        let color = palette::body_line(self.dark).to_color_u8();
+        Color32::from_rgb(color.red(), color.green(), color.blue())
+    }
+
     /// Text on the map.
     pub(crate) fn ink(self) -> Color32 {
         if self.dark {

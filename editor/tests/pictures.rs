@@ -428,6 +428,9 @@ fn pushed_posts() {
     bench.look_at(-10.0, -50.0, 30.0);
     bench.step_run(900);
     hold(&mut bench, "pushed_posts");
+    // What the solver has of all that.
+    bench.set(|s| s.rigid_bodies = true);
+    hold_both(&mut bench, "rigid_bodies");
 }
 
 #[test]

@@ -215,6 +215,33 @@ fn no_text_of_panels_lies_on_text_or_is_cut_off() {
     assert!(found.is_empty(), "{found:#?}");
 }
 
+/// What is known of the ground under the pointer has room for as much as there is, and the rest is left
+/// out.
+#[test]
+fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
+    let mut bench = busy("hill-country", None);
+    let mut found = BTreeSet::new();
+    let mut parts = BTreeSet::new();
+    at_all_sizes(&mut bench, &mut found, |bench, at, found| {
+        bench.look_at(-120.0, 130.0, 60.0);
+        bench.hover(-123.4, 134.5);
+        look(bench, &format!("Status line, {at}"), found);
+        let is_there = |what: &str| bench.harness.query_by_label_contains(what).is_some();
+        assert!(
+            is_there(", grip "),
+            "{at}: {:?}",
+            bench.editor().model().pointer
+        );
+        parts.insert((is_there(" m high"), is_there(" slope")));
+    });
+    assert!(found.is_empty(), "{found:#?}");
+    // All of it in a large window, less in a small one.
+    assert!(
+        parts.contains(&(true, true)) && parts.len() > 1,
+        "{parts:?}"
+    );
+}
+
 #[test]
 fn no_text_of_experiments_lies_on_text_or_is_cut_off() {
     let mut bench = busy("old-town", Some("fuzzy_driver"));

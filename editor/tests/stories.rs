@@ -13,6 +13,8 @@ use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{
     DrivingSide, DynamicsLevel, LandId, LandUse, ObjectId, Place, PointOfInterestId, RoadId, Shape,
 };
+use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Two roads that cross, drawn freehand, seen from 150 m around.
@@ -477,6 +479,45 @@ fn the_status_line_says_how_high_and_steep_the_ground_under_the_pointer_is() {
     assert!(slopes[0] > 5.0 && slopes[1] < 0.1, "{slopes:?}");
 }
 
+/// What is said under the pointer is what runs have there, in the middle of roads, beside them and in
+/// junctions: each kind of ground has a grip of its own, by which the map of runs tells them apart.
+#[test]
+fn the_status_line_says_what_one_stands_on() {
+    let file =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/proving-ground.scenario.json");
+    let mut kinds = BTreeSet::new();
+    for bench in [Bench::open(&file), crossroads()] {
+        let mut scenario = bench.scenario().clone();
+        let settings = roadwright_scenario::Settings {
+            grip: serde_json::from_str(
+                r#"{"open_ground": 0.1, "path": 0.2, "service": 0.3, "residential": 0.4, "collector": 0.5,
+                "arterial": 0.6, "ramp": 0.7, "motorway": 0.8}"#,
+            )
+            .unwrap(),
+            ..scenario.settings()
+        };
+        let edit = roadwright_scenario::Edit::Settings(settings);
+        scenario.apply(edit).unwrap();
+        let (low, high) = scenario.bounds().unwrap();
+        let scene = roadwright_editor::scene::Scene::new(Arc::new(scenario), 0, None);
+        let map = scene.grip.clone().unwrap();
+        let mut others = 0;
+        for row in 0..100 {
+            for column in 0..100 {
+                let share = DVec2::new(f64::from(column), f64::from(row)) / 99.0;
+                let place = low + share * (high - low);
+                let class = scene.class_at(place);
+                let grip = class.map_or(0.1, |class| settings.grip.of(class));
+                kinds.insert(class);
+                others += usize::from(grip != map.at(place, u32::MAX));
+            }
+        }
+        // At their edges: roads of the map are made of straight pieces.
+        assert!(others <= 10, "{others} of 10,000 places");
+    }
+    assert!(kinds.len() >= 3 && kinds.contains(&None), "{kinds:?}");
+}
+
 #[test]
 fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
     let mut bench = crossroads();
@@ -500,6 +541,10 @@ fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
     let map = bench.editor().model().scene.grip.clone().unwrap();
     assert_eq!(map.at(far, u32::MAX), grip.open_ground);
     assert_eq!(map.at(DVec2::ZERO, u32::MAX), 1.0);
+    let says = |bench: &Bench, what: &str| bench.harness.query_by_label_contains(what).is_some();
+    bench.hover(far.x, far.y);
+    let said = format!("open ground, grip {:.2}", grip.open_ground);
+    assert!(says(&bench, &said), "{said}");
     undo_gives_back(&mut bench, &before);
 }
 

@@ -458,6 +458,40 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
     assert_eq!(vehicle(&bench).body.mass, 2000.0);
 }
 
+/// Lines of the map in the colour of rigid bodies.
+fn body_lines(bench: &Bench) -> usize {
+    fn count(shape: &egui::Shape) -> usize {
+        match shape {
+            egui::Shape::Vec(shapes) => shapes.iter().map(count).sum(),
+            egui::Shape::Path(path) => {
+                let color = egui::epaint::ColorMode::Solid(egui::Color32::from_rgb(0xE0, 0, 0x9B));
+                usize::from(path.stroke.color == color)
+            }
+            _ => 0,
+        }
+    }
+    let shapes = bench.harness.output().shapes.iter();
+    shapes.map(|clipped| count(&clipped.shape)).sum()
+}
+
+#[test]
+fn the_view_menu_shows_bodies_as_the_solver_has_them() {
+    let mut bench = with("willys-mb");
+    act(&mut bench, WorkshopAction::Drive(Ground::Flat));
+    drive(&mut bench, &[Key::W], 1.0);
+    assert_eq!(body_lines(&bench), 0);
+    bench.press("View");
+    bench.press("Rigid bodies");
+    assert!(bench.editor().model().settings.rigid_bodies);
+    bench.key(Key::Escape);
+    bench.harness.run_steps(3);
+    // A hull, four wheels and their loads.
+    assert_eq!(body_lines(&bench), 9);
+    bench.set(|settings| settings.rigid_bodies = false);
+    bench.harness.run_steps(3);
+    assert_eq!(body_lines(&bench), 0);
+}
+
 #[test]
 fn locked_wheels_leave_marks_until_the_run_begins_anew() {
     let mut bench = with("willys-mb");

@@ -174,6 +174,7 @@ mod tests {
                 agent: 7,
                 drive: None,
                 wheels: vec![wheel(0.8, slip_ratio), wheel(-0.8, 0.05)],
+                shape: None,
             }],
             ..Snapshot::default()
         }

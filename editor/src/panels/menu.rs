@@ -127,6 +127,7 @@ fn toggles(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.checkbox(&mut settings.names, "Street names");
     ui.checkbox(&mut settings.problems, "Problems on the map");
     ui.checkbox(&mut settings.skid_marks, "Skid marks");
+    ui.checkbox(&mut settings.rigid_bodies, "Rigid bodies");
     ui.checkbox(&mut settings.welcome, "Welcome at the start");
     if settings != model.settings {
         actions.push(Action::Settings(Box::new(settings)));

@@ -2,31 +2,68 @@
 
 use super::widgets::counted;
 use crate::model::{Action, Model};
-use egui::{Align, Label, Layout, ProgressBar, Ui};
+use crate::scene::Scene;
+use egui::{Align, Label, Layout, ProgressBar, TextStyle, Ui};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::Scenario;
 use roadwright_scenario::check::Severity;
+use roadwright_scenario::{RoadClass, Scenario};
 
-/// Height of the terrain at a point, and its slope where it is steepest; nothing without terrain.
-fn ground(scenario: &Scenario, point: DVec2) -> String {
-    let Some(terrain) = scenario.terrain() else {
-        return String::new();
+/// What the rest of the line takes, points, and a job beside it.
+const OTHERS: f32 = 250.0;
+const JOB: f32 = 260.0;
+
+/// What is known of the ground at a point, what is asked for most first: what one stands on and its grip,
+/// and on terrain its height, and its slope where it is steepest.
+fn ground(scene: &Scene, scenario: &Scenario, point: DVec2) -> Vec<String> {
+    let grip = &scenario.settings().grip;
+    let (name, grip) = match scene.class_at(point) {
+        Some(class) => (name_of(class), grip.of(class)),
+        None => ("open ground", grip.open_ground),
     };
-    let (height, normal) = terrain.surface(point);
-    let slope = 100.0 * normal.truncate().length() / normal.z;
-    format!("  {height:.1} m high  slope {slope:.0} %")
+    let mut parts = vec![format!("  {name}, grip {grip:.2}")];
+    if let Some(terrain) = scenario.terrain() {
+        let (height, normal) = terrain.surface(point);
+        let slope = 100.0 * normal.truncate().length() / normal.z;
+        parts.push(format!("  {height:.1} m high"));
+        parts.push(format!("  slope {slope:.0} %"));
+    }
+    parts
+}
+
+/// As files name it.
+fn name_of(class: RoadClass) -> &'static str {
+    match class {
+        RoadClass::Path => "path",
+        RoadClass::Service => "service",
+        RoadClass::Residential => "residential",
+        RoadClass::Collector => "collector",
+        RoadClass::Arterial => "arterial",
+        RoadClass::Ramp => "ramp",
+        RoadClass::Motorway => "motorway",
+    }
+}
+
+/// Where the pointer is, and as much of the ground there as there is room for.
+fn place(ui: &mut Ui, model: &Model, point: DVec2) {
+    let font = TextStyle::Monospace.resolve(ui.style());
+    let letter = ui.fonts_mut(|fonts| fonts.glyph_width(&font, '0'));
+    let job = if model.job.is_some() { JOB } else { 0.0 };
+    let letters = ((ui.available_width() - OTHERS - job) / letter).max(0.0) as usize;
+    let mut text = format!("{:9.1} {:9.1} m", point.x, point.y);
+    for part in ground(&model.scene, model.document.scenario(), point) {
+        if text.len() + part.len() > letters {
+            break;
+        }
+        text.push_str(&part);
+    }
+    ui.monospace(text);
 }
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     ui.horizontal(|ui| {
         ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
             if let Some(point) = model.pointer {
-                let ground = ground(model.document.scenario(), point);
-                let grip = model.scene.grip.as_ref();
-                let grip = grip.map_or(String::new(), |map| {
-                    format!("  grip {:.2}", map.at(point, u32::MAX))
-                });
-                ui.monospace(format!("{:9.1} {:9.1} m{ground}{grip}", point.x, point.y));
+                place(ui, model, point);
                 ui.separator();
             }
             ui.label(scale(model.camera.scale));

@@ -408,6 +408,9 @@ pub(crate) struct Render {
     /// Draw it for a dark room
     #[arg(long)]
     pub(crate) dark: bool,
+    /// Draw the bodies of vehicles of level rigid as the solver has them: hulls, wheels, loads
+    #[arg(long)]
+    pub(crate) bodies: bool,
     #[command(flatten)]
     pub(crate) simulate: Simulate,
 }

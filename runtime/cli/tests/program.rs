@@ -331,6 +331,10 @@ fn unusable_calls_end_with_two_and_say_why() {
     );
     refused(&["render", &file, "--out", "x.gif"], "--until SECONDS");
     refused(
+        &["render", &file, "--out", "x.png", "--bodies"],
+        "--bodies draws what a run has: add --at SECONDS",
+    );
+    refused(
         &["render", &file, "--out", "x.png", "--until", "5"],
         "--out has to end in .gif",
     );

@@ -41,6 +41,10 @@ fn scripts_keep_their_memory() {
         let options = RunOptions::default();
         hold(&bench, &shipped(name), &options, &[0.01, 7.37, 23.0]);
     }
+    // On its way, while its trailer stands, backing up to it, and when it has it again.
+    let bench = Bench::new();
+    let (scenario, options) = (shipped("trailer-yard"), RunOptions::default());
+    hold(&bench, &scenario, &options, &[10.0, 50.0, 95.0, 130.0]);
 }
 
 #[test]

@@ -469,7 +469,7 @@ fn all_that_is_registered_is_documented() {
 
 #[test]
 fn all_shipped_scripts_compile_and_are_used_by_a_shipped_scenario() {
-    let scenarios = ["rush-hour", "convoy", "chase"].map(shipped);
+    let scenarios = ["rush-hour", "convoy", "chase", "trailer-yard"].map(shipped);
     for (id, text) in scripts() {
         let compiled = compile(id, text, None).unwrap_or_else(|error| panic!("{error}"));
         assert!(!compiled.doc.is_empty(), "{id} says nothing about itself");
@@ -579,6 +579,54 @@ fn the_bus_keeps_its_timetable_and_the_ambulance_returns() {
     let said = log(&world);
     assert!(said.contains("32 arrived after"), "{said}");
     assert!(said.contains("32 back at the base"), "{said}");
+}
+
+/// A truck lets its trailer go, drives a round, joins it on and arrives; with one thread and with two.
+#[test]
+fn the_shuttle_leaves_its_trailer_and_fetches_it() {
+    let scenario = shipped("trailer-yard");
+    let shuttle = 4;
+    let runs = [1, 2].map(|threads| {
+        let mut world = scripted_run(&scenario, threads, 3.0);
+        let mut stages = Vec::new();
+        let (mut place, mut farthest) = (None, 0.0_f64);
+        while world.time() < 180.0 {
+            run(&mut world, 0.5);
+            let snapshot = world.snapshot();
+            let Some(vehicle) = snapshot.vehicle(shuttle) else {
+                break;
+            };
+            let of_it = snapshot.trailers.iter().filter(|one| one.agent == shuttle);
+            let stage = (of_it.count(), snapshot.standing.len());
+            if stages.last() != Some(&stage) {
+                stages.push(stage);
+            }
+            if let Some(standing) = snapshot.standing.first() {
+                // It stays to the bit where it was left.
+                assert_eq!(
+                    *place.get_or_insert(standing.trailer.body),
+                    standing.trailer.body
+                );
+                let away = vehicle.pose.position - standing.trailer.coupling;
+                farthest = farthest.max(away.length());
+            }
+        }
+        assert_eq!(stages, [(1, 0), (0, 1), (1, 0)], "{}", log(&world));
+        assert!(farthest > 40.0, "{farthest}");
+        let mut ended = world.finished();
+        let drive = ended.find(|drive| drive.id == shuttle).unwrap();
+        assert_eq!(drive.status, Status::Arrived, "{}", log(&world));
+        let said = log(&world);
+        assert!(
+            said.contains("uncoupled 1") && said.contains(" coupled 1"),
+            "{said}"
+        );
+        assert!(!said.contains("couple:"), "at once: {said}");
+        assert_eq!(world.collisions(), []);
+        println!("{said}arrived at {:.0} s", world.time());
+        (world.state_hash(), said)
+    });
+    assert_eq!(runs[0], runs[1]);
 }
 
 /// One car on a long road, driven by a script.

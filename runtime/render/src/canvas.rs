@@ -48,6 +48,20 @@ impl Canvas {
         self.dark = dark;
     }
 
+    /// The part of the world that is seen, low and high corner, m.
+    pub(crate) fn view(&self) -> (DVec2, DVec2) {
+        let size = DVec2::new(f64::from(self.width()), f64::from(self.height())) / self.scale;
+        let low = self.corner - DVec2::new(0.0, size.y);
+        (low, low + size)
+    }
+
+    /// Draws a line over the map, width in pixels, in a colour that is the same by day and by night.
+    pub(crate) fn overlay(&mut self, points: &[DVec2], width: f32, color: Color) {
+        if let Some(path) = self.path(points, false) {
+            self.stroke(&path, width, None, color);
+        }
+    }
+
     /// A colour of the map as this picture shows it.
     pub(crate) fn shown(&self, color: Color) -> Color {
         if self.dark { by_night(color) } else { color }

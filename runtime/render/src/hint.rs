@@ -279,6 +279,7 @@ mod tests {
                 agent: 1,
                 drive: None,
                 wheels,
+                shape: None,
             }],
             ..Snapshot::default()
         };

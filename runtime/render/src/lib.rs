@@ -23,6 +23,7 @@
 //! ```
 
 mod arrow;
+pub mod bodies;
 mod canvas;
 mod crossing;
 pub mod figure;

@@ -5,9 +5,9 @@ use crate::canvas::Canvas;
 use crate::figure::{self, Figure};
 use crate::hint::Hint;
 use crate::painter::{Painter, Pass};
-use crate::palette::{DESTINATION, GROUND, rgb};
+use crate::palette::{self, DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, crossing, furniture, gore, ground, hint, island, land, marking, names,
+    arrow, bodies, crossing, furniture, gore, ground, hint, island, land, marking, names,
     points_of_interest, road, signal, symbol, terrain,
 };
 use glam::DVec2;
@@ -33,6 +33,8 @@ pub struct Picture {
     pub furnished: bool,
     /// Whether it is for a dark room.
     pub dark: bool,
+    /// Whether the lines of rigid bodies are drawn: what the solver has, over what is painted.
+    pub bodies: bool,
     /// What signals show; those that are not named here are off.
     pub signals: Vec<SignalHead>,
 }
@@ -59,6 +61,7 @@ impl Default for Picture {
             detail: None,
             furnished: true,
             dark: false,
+            bodies: false,
             signals: Vec::new(),
         }
     }
@@ -136,6 +139,9 @@ pub(crate) fn drawn(
     for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
         let sign = hint::sign(vehicle, 1.0 / canvas.scale);
         draw_hints(&mut canvas, sign);
+    }
+    if let Some(snapshot) = snapshot.filter(|_| picture.bodies) {
+        draw_bodies(&mut canvas, scenario, snapshot, picture.dark);
     }
     if picture.furnished {
         let about = scenario.about();
@@ -309,6 +315,14 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord, snapshot: &Snapsho
             reach,
             color,
         );
+    }
+}
+
+/// The lines of rigid bodies, all of one width.
+fn draw_bodies(canvas: &mut Canvas, scenario: &Scenario, snapshot: &Snapshot, dark: bool) {
+    let (view, color) = (canvas.view(), palette::body_line(dark));
+    for line in bodies::lines(scenario, snapshot, view, 1.0 / canvas.scale) {
+        canvas.overlay(&line, 1.5, color);
     }
 }
 

@@ -121,6 +121,13 @@ pub const BRAKE_LAMP: u32 = 0xFF3B30;
 pub const INDICATOR_LAMP: u32 = 0xFFB238;
 /// Destinations.
 pub const DESTINATION: u32 = 0xB3261E;
+/// Outlines of rigid bodies, by day and by night: nothing else on a map is of this colour.
+const BODY_LINES: [u32; 2] = [0xE0009B, 0xFF6AD0];
+
+/// The colour of the outlines of rigid bodies, as it is seen: what is legible on paper is too dark by night.
+pub fn body_line(dark: bool) -> Color {
+    rgb(BODY_LINES[usize::from(dark)])
+}
 
 /// Body colours of vehicles: muted, so that what acts or asks stands out. The same by night.
 pub const BODIES: [u32; 10] = [

@@ -65,12 +65,13 @@ pub use roadwright_simulation::{
     AgentCounts, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell, Collision,
     CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
     HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Inspection, JunctionFigures,
-    JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, MechanicsRecord, Mishap,
-    MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom, Population,
-    ProgrammeInspection, RandomTrip, RoadInspection, RoadVehicle, RunOptions, SaveError,
-    SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, StagePhase,
-    StandingTrailer, Statistic, Status, StopReason, StopTarget, Summary, Ticket, TrailerRecord,
-    Turning, VehicleRecord, Waiting, Waits, WheelRecord, Why, World, builtin_modules, random_trips,
+    JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, Lying, MechanicsRecord,
+    Mishap, MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom, Population,
+    ProgrammeInspection, RandomTrip, RigidShape, RoadInspection, RoadVehicle, RunOptions,
+    SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary,
+    StagePhase, StandingTrailer, Statistic, Status, StopReason, StopTarget, Summary, Ticket,
+    TrailerRecord, Turning, VehicleRecord, Waiting, Waits, WheelRecord, Why, World,
+    builtin_modules, random_trips,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

@@ -1,12 +1,13 @@
 //! Trailers are let go and joined on again, between two steps or by a behaviour.
 //!
+//! A vehicle takes trailers of its own type, and those of another one whose couplings are as high.
 //! What is let go stands from that moment on ([`crate::dynamics::StandingTrains`]); its vehicle is one of
-//! the same type with fewer trailers from then on, so length, mass and tail are those of what is left.
+//! the same type with fewer trailers from then on, so length, mass and tail are those of what it tows.
 
 use crate::agents::Agents;
-use crate::dynamics::{Bodies, Dynamics, MOST_ANGLE, REACH, StandingTrain};
+use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
 use crate::ground::Ground;
-use crate::vehicle_type::VehicleTypes;
+use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
 use thiserror::Error;
 
@@ -38,11 +39,31 @@ pub enum CouplingError {
         wanted: u8,
     },
     /// All couplings are taken.
-    #[error("the vehicle has no free coupling: it tows all trailers that its file describes")]
+    #[error(
+        "the vehicle has no free coupling: its file has none, or it tows all trailers that it describes"
+    )]
     NoFreeCoupling,
     /// Nothing that fits has been let go.
     #[error("no trailer that fits the free coupling of the vehicle stands anywhere")]
     NothingFits,
+    /// What stands at the coupling is too high or too low for it.
+    #[error(
+        "the trailer at the coupling is joined on at {theirs:.2} m above the ground, the vehicle tows at \
+         {own:.2} m: they fit up to {LEVEL} m apart"
+    )]
+    OtherHeight {
+        /// Of the vehicle's coupling, m.
+        own: f64,
+        /// Of the trailer's, m.
+        theirs: f64,
+    },
+    /// What stands at the coupling belongs elsewhere.
+    #[error(
+        "the trailer at the coupling does not fit there: behind trailers goes what comes next in the \
+         vehicle's file, and trailers of other vehicle types only to vehicles that tow nothing, and those \
+         first that were joined to a vehicle"
+    )]
+    BelongsElsewhere,
     /// Nothing that fits is near.
     #[error(
         "the nearest trailer that fits stands {0:.2} m from the free coupling: back up to {REACH} m or less"
@@ -102,7 +123,7 @@ impl Couplings<'_> {
         let standing = StandingTrain {
             number: 0,
             agent: self.agents.identity[agent as usize].id,
-            vehicle_type: self.types.whole(number),
+            vehicle_type: self.types.trailers_of(number),
             // A file has eight trailers at most.
             first: kept as u8,
             states: states.split_off(kept),
@@ -124,17 +145,23 @@ impl Couplings<'_> {
             .ok_or(CouplingError::NoFreeCoupling)?;
         let layers = self.ground.layers(&self.agents.position[agent as usize]);
         let standing = self.dynamics.standing.iter();
-        let fitting = standing.filter(|train| train.fits(&free) && train.layers & layers != 0);
+        let reachable = standing.filter(|train| train.layers & layers != 0);
         let distance =
             |train: &StandingTrain| (train.coupling().position - free.pose.position).length();
+        let fitting = reachable.filter_map(|train| Some((train, free.with(train)?)));
         // Of two that are equally near the one that was let go first.
-        let nearest = fitting.min_by(|a, b| distance(a).total_cmp(&distance(b)));
-        let nearest = nearest.ok_or(CouplingError::NothingFits)?;
-        if distance(nearest) > REACH {
-            return Err(CouplingError::TooFar(distance(nearest)));
-        }
+        let nearest = fitting.min_by(|(a, _), (b, _)| distance(a).total_cmp(&distance(b)));
+        let misfit = || self.misfit(&free, layers);
+        let (nearest, joined) = match nearest {
+            Some(found) if distance(found.0) <= REACH => found,
+            Some((train, _)) => {
+                return Err(misfit().unwrap_or(CouplingError::TooFar(distance(train))));
+            }
+            None => return Err(misfit().unwrap_or(CouplingError::NothingFits)),
+        };
         let angle = wrap_angle(nearest.coupling().heading - free.pose.heading).abs();
-        let most = MOST_ANGLE.min(free.trailer.lock);
+        let lock = nearest.head(self.types).map_or(0.0, |head| head.lock);
+        let most = MOST_ANGLE.min(lock);
         if angle > most {
             return Err(CouplingError::Askew {
                 angle: angle.to_degrees(),
@@ -146,14 +173,27 @@ impl Couplings<'_> {
             .types
             .train(self.agents.identity[agent as usize].vehicle_type);
         let mut states = bodies.towed(agent, bodies.pose(agent), train);
-        if let Some(joined) = self.dynamics.standing.take(number) {
-            states.extend(joined.states);
+        if let Some(taken) = self.dynamics.standing.take(number) {
+            states.extend(taken.states);
         }
         let count = states.len() - towed;
-        self.set_towed(agent, states.len());
+        self.agents.identity[agent as usize].vehicle_type = joined;
         self.dynamics.trailers.forget(agent);
         self.dynamics.trailers.put(agent, states);
         Ok(count)
+    }
+
+    /// Why what stands within reach of a coupling does not fit; `None` if nothing does.
+    fn misfit(&self, free: &FreeCoupling<'_>, layers: u32) -> Option<CouplingError> {
+        let is_there = |train: &&StandingTrain| {
+            let apart = train.coupling().position - free.pose.position;
+            train.layers & layers != 0 && apart.length() <= REACH && free.with(train).is_none()
+        };
+        let train = self.dynamics.standing.iter().find(is_there)?;
+        Some(match free.heights_apart(train) {
+            Some((own, theirs)) => CouplingError::OtherHeight { own, theirs },
+            None => CouplingError::BelongsElsewhere,
+        })
     }
 
     fn check_speed(&self, agent: u32) -> Result<(), CouplingError> {

@@ -99,8 +99,8 @@ pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};
 pub use session::{CarriedOut, Ending, Observer, Session};
 pub use snapshot::{
-    Attitude, MechanicsRecord, Mishap, Snapshot, StandingTrailer, TrailerRecord, VehicleRecord,
-    WheelRecord,
+    Attitude, Lying, MechanicsRecord, Mishap, RigidShape, Snapshot, StandingTrailer, TrailerRecord,
+    VehicleRecord, WheelRecord,
 };
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{

@@ -1,5 +1,9 @@
 //! The world as pictures, recorders and tests read it: plain records, one per vehicle.
 
+mod rigid_shape;
+
+pub use rigid_shape::{Lying, RigidShape};
+
 use crate::agents::Status;
 use crate::dynamics::LooseRecord;
 use crate::traffic::PersonRecord;
@@ -8,6 +12,7 @@ use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::RoadId;
 use roadwright_vehicle::DriveReading;
 use std::hash::Hasher;
+use std::sync::Arc;
 
 /// How a body lies in space, of those that know it: rigid ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -168,6 +173,8 @@ pub struct MechanicsRecord {
     pub drive: Option<DriveReading>,
     /// Its wheels in the order of the vehicle's file; none on levels without wheels.
     pub wheels: Vec<WheelRecord>,
+    /// What the solver has of it; of rigid bodies. It has as many wheels.
+    pub shape: Option<Arc<RigidShape>>,
 }
 
 /// A trailer, at the moment of the snapshot.
@@ -224,6 +231,12 @@ impl Snapshot {
     pub fn all_trailers(&self) -> impl Iterator<Item = &TrailerRecord> {
         let standing = self.standing.iter().map(|standing| &standing.trailer);
         self.trailers.iter().chain(standing)
+    }
+
+    /// The vehicle of an agent, if it drives.
+    pub fn vehicle(&self, agent: u64) -> Option<&VehicleRecord> {
+        let place = self.vehicles.binary_search_by_key(&agent, |one| one.agent);
+        place.ok().map(|place| &self.vehicles[place])
     }
 
     /// Engine and wheels of an agent; `None` on levels that have neither.

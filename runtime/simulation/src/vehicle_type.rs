@@ -1,5 +1,6 @@
 //! Vehicle types as the step needs them.
 
+use crate::snapshot::RigidShape;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -106,26 +107,62 @@ impl VehicleType {
     }
 }
 
-/// What is left of a vehicle type when it has let trailers go.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+/// Couplings whose heights above the ground differ by more do not fit, m: a tow ball and a fifth wheel do
+/// not.
+pub(crate) const LEVEL: f64 = 0.15;
+/// Most numbers of types that tow trailers of others.
+const MOST_STRANGERS: usize = 1000;
+
+/// A vehicle type with some trailers: what is left of it when it has let some go, or with those of
+/// another type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Part {
     /// The number of the type with all its trailers.
     whole: u16,
+    /// The number of the type whose trailers it tows: mostly its own.
+    of: u16,
     /// How many it tows, from the front.
     towed: u8,
+}
+
+/// The coupling of a vehicle itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct OwnCoupling {
+    /// m ahead of the rear axle.
+    ahead: f64,
+    /// Above the ground, m.
+    height: f64,
+}
+
+impl OwnCoupling {
+    fn of(described: &roadwright_scenario::VehicleType) -> Option<Self> {
+        let file = &described.file.as_ref()?.vehicle;
+        let (_, rear) = file.axles();
+        Some(Self {
+            ahead: file.coupling()? - rear,
+            height: file.coupling_height()?,
+        })
+    }
+
+    fn fits(&self, other: &Self) -> bool {
+        (self.height - other.height).abs() <= LEVEL
+    }
 }
 
 /// The vehicle types of a scenario.
 ///
 /// A type with trailers has further numbers, behind those of all types of the scenario: itself without
 /// its last trailer, without its last two, and so on. So whatever depends on what a vehicle tows, its
-/// length, its mass, its tail, follows from its number at every level.
+/// length, its mass, its tail, follows from its number at every level. So has one that can tow the trailers
+/// of another type, with one of them, with two, and so on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct VehicleTypes {
     /// Of the scenario's types, by their numbers; those with fewer trailers have none.
     pub(crate) names: Arc<Vec<String>>,
-    /// Of which type each number is, and how many trailers it tows.
+    /// Of which type each number is, and which trailers it tows.
     parts: Vec<Part>,
+    /// The couplings of the vehicles themselves, of those that have one.
+    couplings: Vec<Option<OwnCoupling>>,
     types: Vec<VehicleType>,
     /// Of those whose files have one.
     drive_trains: Vec<Option<DriveTrain>>,
@@ -133,6 +170,8 @@ pub(crate) struct VehicleTypes {
     missing: Vec<[Vec<&'static str>; DynamicsLevel::ALL.len()]>,
     /// As rigid bodies; of those whose files lack what that needs, as far as it is known.
     rigid: Vec<RigidModel>,
+    /// The same for those who look on.
+    rigid_shapes: Vec<Arc<RigidShape>>,
     /// Their trailers.
     trains: Vec<Train>,
     /// Whether any of them has trailers.
@@ -149,14 +188,18 @@ impl VehicleTypes {
         let names = scenario.vehicle_types().keys().cloned().collect();
         let (described, parts) = with_parts(scenario);
         let types: Vec<VehicleType> = described.iter().map(VehicleType::from).collect();
+        let rigid: Vec<RigidModel> = described.iter().map(RigidModel::from).collect();
+        let shapes = rigid.iter().map(RigidShape::of).map(Arc::new);
         let overhangs = types.iter().map(|kind| kind.rear_overhang);
         Self {
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),
+            couplings: described.iter().map(OwnCoupling::of).collect(),
             drive_trains: described.iter().map(drive_train).collect(),
             missing: described.iter().map(missing).collect(),
-            rigid: described.iter().map(RigidModel::from).collect(),
+            rigid_shapes: shapes.collect(),
+            rigid,
             names: Arc::new(names),
             parts,
             types,
@@ -181,6 +224,11 @@ impl VehicleTypes {
         &self.rigid[number as usize]
     }
 
+    /// What the solver has of a type as a rigid body.
+    pub(crate) fn rigid_shape(&self, number: u16) -> &Arc<RigidShape> {
+        &self.rigid_shapes[number as usize]
+    }
+
     /// The trailers of a type.
     #[inline]
     pub(crate) fn train(&self, number: u16) -> &Train {
@@ -197,12 +245,39 @@ impl VehicleTypes {
         self.parts[number as usize].whole
     }
 
-    /// The number of a type that tows so many of its trailers, from the front; all, if it has fewer.
+    /// The number of the type whose trailers it tows: its own one, if it tows none.
+    pub(crate) fn trailers_of(&self, number: u16) -> u16 {
+        self.parts[number as usize].of
+    }
+
+    /// The number of a type that tows so many of the trailers that it has, from the front; all of its own,
+    /// if it has fewer.
     pub(crate) fn towing(&self, number: u16, towed: usize) -> u16 {
+        let of = self.trailers_of(number);
+        self.towing_of(number, of, towed)
+            .unwrap_or(self.whole(number))
+    }
+
+    /// The number of a type that tows so many trailers of another, from the front; `None` if they do not
+    /// fit.
+    pub(crate) fn towing_of(&self, number: u16, of: u16, towed: usize) -> Option<u16> {
         let whole = self.whole(number);
-        let wanted = |part: &Part| part.whole == whole && usize::from(part.towed) == towed;
-        let at = self.parts.iter().position(wanted);
-        at.map_or(whole, |at| at as u16)
+        // Without trailers it is itself, whoever's they were.
+        let of = if towed == 0 { whole } else { of };
+        let wanted =
+            |part: &Part| (part.whole, part.of, usize::from(part.towed)) == (whole, of, towed);
+        let at = self.parts.iter().position(wanted)?;
+        Some(at as u16)
+    }
+
+    /// Where a vehicle itself can tow something, m ahead of its rear axle.
+    pub(crate) fn coupling(&self, number: u16) -> Option<f64> {
+        self.couplings[number as usize].map(|own| own.ahead)
+    }
+
+    /// How high above the ground its coupling, and those of its trailers, are, m.
+    pub(crate) fn coupling_height(&self, number: u16) -> Option<f64> {
+        self.couplings[number as usize].map(|own| own.height)
     }
 
     /// A type by its number.
@@ -222,6 +297,7 @@ fn with_parts(
     };
     let part = |(whole, towed): (usize, usize)| Part {
         whole: whole as u16,
+        of: whole as u16,
         // A file has eight at most.
         towed: towed as u8,
     };
@@ -234,7 +310,57 @@ fn with_parts(
             parts.push(part((whole, towed)));
         }
     }
+    let own = scenario.vehicle_types().len();
+    for other in strangers(&all[..own]) {
+        let whole = &all[usize::from(other.whole)];
+        let trailers = &all[usize::from(other.of)];
+        let strange = with_trailers_of(whole, trailers, usize::from(other.towed));
+        all.push(strange);
+        parts.push(other);
+    }
     (all, parts)
+}
+
+/// Who can tow trailers of whom: types with couplings of the same height.
+fn strangers(types: &[roadwright_scenario::VehicleType]) -> Vec<Part> {
+    let couplings: Vec<_> = types.iter().map(OwnCoupling::of).collect();
+    let mut parts = Vec::new();
+    for (of, towed) in types.iter().enumerate() {
+        let trailers = towed.file.as_ref();
+        let trailers = trailers.map_or(0, |file| file.vehicle.trailers.len());
+        for (whole, own) in couplings.iter().enumerate() {
+            let fits = own.zip(couplings[of]).is_some_and(|(a, b)| a.fits(&b));
+            if fits && whole != of {
+                parts.extend((1..=trailers).map(|towed| Part {
+                    whole: whole as u16,
+                    of: of as u16,
+                    towed: towed as u8,
+                }));
+            }
+        }
+        if parts.len() > MOST_STRANGERS {
+            break;
+        }
+    }
+    parts.truncate(MOST_STRANGERS);
+    parts
+}
+
+/// A type with so many of the trailers of another.
+fn with_trailers_of(
+    described: &roadwright_scenario::VehicleType,
+    other: &roadwright_scenario::VehicleType,
+    towed: usize,
+) -> roadwright_scenario::VehicleType {
+    let mut strange = described.clone();
+    strange.file = strange.file.map(|file| {
+        let mut file = (*file).clone();
+        let theirs = other.file.as_ref().map(|file| &file.vehicle.trailers[..]);
+        let theirs = theirs.unwrap_or_default().iter().take(towed);
+        file.vehicle.trailers = theirs.cloned().collect();
+        Arc::new(file)
+    });
+    strange
 }
 
 /// A type with so many of its trailers.

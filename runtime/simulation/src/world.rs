@@ -228,6 +228,7 @@ impl World {
             ..
         } = &mut self.traffic;
         people.appear(&self.clock, ground);
+        people.heed(self.dynamics.standing.footprints(types));
         let (routes, agents) = (&mut self.routes, &mut self.agents);
         let seen = (&*index, &*signals);
         claims.update(&self.clock, (ground, types), routes, seen, (agents, people));

@@ -317,7 +317,7 @@ fn who_comes_behind_stands_before_what_was_let_go() {
 
 /// A slow car with a caravan on a long road, and a swift one behind it.
 fn behind_each_other() -> Scenario {
-    let mut scenario = file::load(&scenarios().join("trailer-yard.scenario.json")).unwrap();
+    let mut scenario = without_stack(shipped("trailer-yard"), "shuttle");
     let (agents, flows) = (scenario.agents().clone(), scenario.flows().clone());
     for id in agents.into_keys() {
         scenario.apply(Edit::Agent(id, None)).unwrap();

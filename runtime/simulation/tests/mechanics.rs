@@ -4,6 +4,7 @@
 mod common;
 
 use common::*;
+use glam::{DVec2, DVec3};
 use roadwright_scenario::{DynamicsLevel, Scenario, VehicleType};
 use roadwright_simulation::{RunOptions, VehicleRecord, World, builtin_modules};
 
@@ -89,6 +90,66 @@ fn dials_and_wheels_are_read_from_a_snapshot() {
         }
         assert!(snapshot.mechanics_of(99_999).is_none());
     }
+}
+
+/// What the solver has of a vehicle lies where the vehicle is: wheels of both kinds stand on the ground, and
+/// the hull is the body, a little smaller. Others have none of it.
+#[test]
+fn the_bodies_of_the_solver_lie_where_vehicles_are() {
+    for (name, has_spheres) in [("willys-mb", false), ("willys-mb", true), ("t-28", true)] {
+        let kind = vehicle(name, |file| {
+            if has_spheres {
+                file.wheels.shape = roadwright_scenario::vehicle_file::WheelShape::Sphere;
+            }
+        });
+        let mut world = world(&driven_by(shipped("figure-eight"), &kind), &rigid(0.02));
+        (0..400).for_each(|_| world.step());
+        let snapshot = world.snapshot();
+        assert!(snapshot.vehicles.len() == 3);
+        for vehicle in &snapshot.vehicles {
+            let mechanics = snapshot.mechanics_of(vehicle.agent).unwrap();
+            let shape = mechanics.shape.clone().unwrap();
+            assert_eq!(shape.has_spheres, has_spheres);
+            assert_eq!(shape.hubs.len(), mechanics.wheels.len());
+            let lying = shape.lying(vehicle).unwrap();
+            for (hub, wheel) in shape.hubs.iter().zip(&mechanics.wheels) {
+                let height = lying.point(*hub + DVec3::Z * wheel.travel).z;
+                assert!(
+                    (height - wheel.radius).abs() < 0.03,
+                    "{name}: {height} {wheel:?}"
+                );
+            }
+            let corners = shape.hull.iter().flatten();
+            let corners: Vec<_> = corners.map(|&c| lying.point(c)).collect();
+            let local = |point: &DVec3| vehicle.body.to_local(point.truncate());
+            let far = |of: fn(DVec2) -> f64| {
+                corners
+                    .iter()
+                    .map(|corner| of(local(corner)).abs())
+                    .fold(0.0, f64::max)
+            };
+            let (length, width) = (2.0 * far(|p| p.x), 2.0 * far(|p| p.y));
+            // Pitch and roll move it a little.
+            assert!(
+                (length - vehicle.length + 0.04).abs() < 0.1,
+                "{name}: {length}"
+            );
+            assert!(
+                (width - vehicle.width + 0.04).abs() < 0.15,
+                "{name}: {width}"
+            );
+        }
+    }
+    let kind = vehicle("willys-mb", |_| {});
+    let planar = RunOptions {
+        dynamics: Some(DynamicsLevel::DynamicOneTrack),
+        ..rigid(0.02)
+    };
+    let mut world = world(&driven_by(shipped("figure-eight"), &kind), &planar);
+    (0..100).for_each(|_| world.step());
+    let snapshot = world.snapshot();
+    assert!(snapshot.mechanics.len() == 3);
+    assert!(snapshot.mechanics.iter().all(|one| one.shape.is_none()));
 }
 
 /// Who lies on its side and who stands for ever is counted; who drives is not.

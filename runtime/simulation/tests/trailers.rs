@@ -266,7 +266,7 @@ fn a_saved_world_goes_on_bit_for_bit_and_threads_change_nothing() {
 
 #[test]
 fn trucks_share_a_crossing_with_cars() {
-    let scenario = file::load(&scenarios().join("trailer-yard.scenario.json")).unwrap();
+    let scenario = without_stack(shipped("trailer-yard"), "shuttle");
     let mut world = world(&scenario, &RunOptions::default());
     while world.time() < 180.0 {
         world.step();

@@ -19,6 +19,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let mut picture = Picture {
         size: size_of(&arguments.size)?,
         dark: arguments.dark,
+        bodies: arguments.bodies,
         ..Picture::default()
     };
     picture.view = arguments.view.as_deref().map(view_of).transpose()?;
@@ -38,6 +39,11 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         || flags.dt.is_some()
         || flags.threads != 1
         || !flags.modules.is_empty();
+    if !simulated && arguments.bodies {
+        bail!(
+            "--bodies draws what a run has: add --at SECONDS, and --dynamics rigid where the scenario has no such vehicle"
+        );
+    }
     if !simulated && others {
         bail!("the flags of a run need one: add --at SECONDS");
     }

@@ -34,7 +34,7 @@ macro_rules! shipped {
 /// The scripts that ship with the program: id and text. A file of the same name in a folder comes
 /// before them.
 pub fn shipped() -> &'static [(&'static str, &'static str)] {
-    static SHIPPED: [(&str, &str); 9] = shipped!(
+    static SHIPPED: [(&str, &str); 10] = shipped!(
         "ambulance",
         "bus_line",
         "commuter",
@@ -43,7 +43,8 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
         "learner_driver",
         "longest_queue",
         "priority_bus",
-        "pursuer"
+        "pursuer",
+        "trailer_shuttle"
     );
     &SHIPPED
 }

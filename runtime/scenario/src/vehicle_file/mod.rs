@@ -136,6 +136,14 @@ impl VehicleFile {
         self.articulation.as_ref().map(|joint| joint.anchor[0])
     }
 
+    /// How high above level ground that is, m. Trailers are as high in front: they are towed level.
+    pub fn coupling_height(&self) -> Option<f64> {
+        let body = &self.body;
+        let middle = body.ground_clearance + 0.5 * body.height;
+        let joint = self.articulation.as_ref()?;
+        Some(middle + joint.anchor[2])
+    }
+
     /// Body and wheels, kg.
     pub fn mass(&self) -> f64 {
         self.body.mass + self.wheels.mass * self.wheels.positions.len() as f64

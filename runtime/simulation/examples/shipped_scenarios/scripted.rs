@@ -8,11 +8,16 @@ use roadwright_scenario::{DrivingSide, ModuleSetting, Place, Scenario, Stack};
 
 /// A stack whose behaviour is a script, asked ten times a second.
 fn scripted(script: &str) -> Stack {
+    driven_by_script(script, "idm")
+}
+
+/// The same with a controller of one's own.
+pub(crate) fn driven_by_script(script: &str, controller: &str) -> Stack {
     let mut behaviour = ModuleSetting::new(&format!("{script}.rhai"));
     behaviour.rate_hz = Some(10.0);
     Stack {
         behaviour,
-        ..Stack::with_controller("idm")
+        ..Stack::with_controller(controller)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A yard in which vehicles with trailers drive.
 
 use super::builder::{Builder, avenue, named, street, trip};
+use super::scripted::driven_by_script;
 use roadwright_scenario::{
     DrivingSide, Edit, Flow, ModuleSetting, Obstacle, Place, RoadId, Scenario, Settings, Shape,
     Stack,
@@ -17,7 +18,7 @@ const TRAINS: [(&str, &str); 3] = [
 pub(crate) fn trailer_yard() -> Scenario {
     let mut b = Builder::new(
         "trailer-yard",
-        "Trucks, articulated buses and caravans: on an avenue among cars, turning off into a side street, and in slaloms round posts on the yard beside it.",
+        "Trucks, articulated buses and caravans: on an avenue among cars, turning off into a side street, and in slaloms round posts on the yard beside it; one truck leaves its trailer there and fetches it.",
         DrivingSide::Right,
     );
     b.settings(6, 180.0);
@@ -35,7 +36,18 @@ pub(crate) fn trailer_yard() -> Scenario {
     b.road(&[(0.0, 0.0), (0.0, -160.0)], 0.0, &street("Depot Lane"));
     traffic(&mut b);
     slaloms(&mut b);
+    shuttle(&mut b);
     b.scenario
+}
+
+/// A truck that leaves its trailer in the yard for a while, by a script; its ways are in there.
+fn shuttle(b: &mut Builder) {
+    b.stack("shuttle", driven_by_script("trailer_shuttle", "pursuit"));
+    let (start, goal) = (
+        Place::ground(40.0, -120.0, 0.0),
+        Place::ground(205.0, -120.0, 0.0),
+    );
+    b.agent(named("shuttle", trip("truck", "shuttle", start, goal, 2.0)));
 }
 
 /// Road 1 is the avenue west of the junction, 2 the lane to the depot, 3 the avenue to the east.

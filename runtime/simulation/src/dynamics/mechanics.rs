@@ -15,6 +15,7 @@ impl Bodies<'_> {
             agent: who.id,
             drive,
             wheels,
+            shape: None,
         };
         match who.level {
             DynamicsLevel::Lane | DynamicsLevel::OneTrack | DynamicsLevel::Sliding => None,
@@ -40,7 +41,11 @@ impl Bodies<'_> {
                     slip_angle: wheel.slip_angle,
                     spin: wheel.spin,
                 });
-                Some(record(drive, wheels.collect()))
+                let shape = types.rigid_shape(who.vehicle_type);
+                Some(MechanicsRecord {
+                    shape: Some(shape.clone()),
+                    ..record(drive, wheels.collect())
+                })
             }
         }
     }

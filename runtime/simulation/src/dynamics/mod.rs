@@ -32,7 +32,7 @@ pub(crate) use one_track::OneTrack;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
 pub use rigid::{LooseCounts, LooseRecord};
 pub(crate) use sliding::Sliding;
-pub(crate) use standing::{MOST_ANGLE, REACH, StandingTrain, StandingTrains};
+pub(crate) use standing::{FreeCoupling, MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
 
 use crate::agents::{Agents, Command, LanePosition, Motion};

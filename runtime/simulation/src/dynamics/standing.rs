@@ -2,7 +2,7 @@
 
 use super::Bodies;
 use crate::snapshot::{StandingTrailer, TrailerRecord};
-use crate::vehicle_type::VehicleTypes;
+use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -21,7 +21,7 @@ pub(crate) struct StandingTrain {
     pub(crate) number: u32,
     /// The id of the agent that let them go.
     pub(crate) agent: u64,
-    /// The vehicle type, with all its trailers, that they were towed by.
+    /// The vehicle type, with all its trailers, that they belong to.
     pub(crate) vehicle_type: u16,
     /// The place of the first one in the train of that type, from 0 on.
     pub(crate) first: u8,
@@ -44,12 +44,36 @@ pub(crate) struct StandingTrains {
 pub(crate) struct FreeCoupling<'a> {
     /// Where it is; its heading is that of the body that it is on.
     pub(crate) pose: Pose,
-    /// The type of the vehicle with all its trailers.
-    whole: u16,
+    /// The type of the vehicle.
+    number: u16,
     /// How many it tows.
     pub(crate) towed: usize,
-    /// What belongs there.
-    pub(crate) trailer: &'a Hitched,
+    types: &'a VehicleTypes,
+}
+
+impl FreeCoupling<'_> {
+    /// The number of its vehicle type with trailers that stand; `None` if they do not fit.
+    ///
+    /// What comes next in its file does. So do the trailers of another type at the coupling of the vehicle
+    /// itself, if they were joined to a vehicle and their coupling is as high.
+    pub(crate) fn with(&self, train: &StandingTrain) -> Option<u16> {
+        let types = self.types;
+        let is_next = types.trailers_of(self.number) == train.vehicle_type
+            && usize::from(train.first) == self.towed;
+        let is_strange = self.towed == 0 && train.first == 0;
+        let towed = self.towed + train.states.len();
+        (is_next || is_strange)
+            .then(|| types.towing_of(self.number, train.vehicle_type, towed))
+            .flatten()
+    }
+
+    /// How high above the ground it and the coupling of trailers that stand are, m, if they are too far
+    /// apart to fit.
+    pub(crate) fn heights_apart(&self, train: &StandingTrain) -> Option<(f64, f64)> {
+        let heights = [self.number, train.vehicle_type].map(|n| self.types.coupling_height(n));
+        let (own, theirs) = heights[0].zip(heights[1])?;
+        ((own - theirs).abs() > LEVEL).then_some((own, theirs))
+    }
 }
 
 impl StandingTrain {
@@ -85,9 +109,10 @@ impl StandingTrain {
         }
     }
 
-    /// Whether it belongs to a coupling, wherever it stands.
-    pub(crate) fn fits(&self, free: &FreeCoupling<'_>) -> bool {
-        self.vehicle_type == free.whole && usize::from(self.first) == free.towed
+    /// Its first trailer.
+    pub(crate) fn head<'a>(&self, types: &'a VehicleTypes) -> Option<&'a Hitched> {
+        let all = types.train(self.vehicle_type).trailers();
+        all.get(usize::from(self.first))
     }
 
     /// Whether it lies behind a coupling that it fits, so that one may back up to it or drive off: its
@@ -96,9 +121,10 @@ impl StandingTrain {
         let own = self.coupling();
         let apart = free.pose.position - own.position;
         let (along, across) = (apart.dot(own.forward()), apart.perp_dot(own.forward()));
-        self.fits(free)
+        let width = self.head(free.types).map_or(0.0, |head| head.width);
+        free.with(self).is_some()
             && along > -REACH
-            && across.abs() < 0.5 * free.trailer.width
+            && across.abs() < 0.5 * width
             && wrap_angle(own.heading - free.pose.heading).abs() < MOST_ANGLE
     }
 
@@ -138,6 +164,18 @@ impl StandingTrains {
     /// By their numbers.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &StandingTrain> {
         self.trains.iter()
+    }
+
+    /// What all of them cover, and the layers of roads on which they stand.
+    pub(crate) fn footprints<'a>(
+        &'a self,
+        types: &'a VehicleTypes,
+    ) -> impl Iterator<Item = (OrientedBox, u32)> + 'a {
+        let of_train = |train: &'a StandingTrain| {
+            let bodies = train.bodies(types);
+            bodies.map(|(_, body)| (body, train.layers))
+        };
+        self.trains.iter().flat_map(of_train)
     }
 
     /// Lets trailers stand; their number is given here. Returns it.
@@ -219,27 +257,32 @@ impl StandingTrains {
 
 impl Bodies<'_> {
     /// The coupling of an agent's vehicle, or of its last trailer, that has nothing joined to it;
-    /// `None` if it tows all that its file describes.
+    /// `None` if it tows all that its file describes, or has none.
     pub(crate) fn free_coupling<'t>(
         &self,
         agent: u32,
         types: &'t VehicleTypes,
     ) -> Option<FreeCoupling<'t>> {
         let number = self.agents.identity[agent as usize].vehicle_type;
-        let (whole, train) = (types.whole(number), types.train(number));
+        let train = types.train(number);
         let towed = train.trailers().len();
-        let trailer = types.train(whole).trailers().get(towed)?;
+        let all = types.train(types.trailers_of(number)).trailers();
+        // Behind its trailers there is a coupling if the file has a further one.
+        let coupling = match towed {
+            0 => types.coupling(number)?,
+            _ => all.get(towed)?.coupling,
+        };
         let pose = self.pose(agent);
         let couplings = train.couplings(&self.towed(agent, pose, train), pose);
         let ahead = couplings.last().copied().unwrap_or(pose);
         Some(FreeCoupling {
             pose: Pose {
-                position: ahead.point(trailer.coupling, 0.0),
+                position: ahead.point(coupling, 0.0),
                 ..ahead
             },
-            whole,
+            number,
             towed,
-            trailer,
+            types,
         })
     }
 

@@ -160,16 +160,30 @@ impl Editing<'_> {
             // Who has let trailers go tows as many as before, others what the new type has.
             let towed = before.train(vehicle_type).trailers().len();
             let has_let_go = before.whole(vehicle_type) != vehicle_type;
-            Some(if has_let_go {
-                types.towing(new, towed)
+            if !has_let_go {
+                return Some(new);
+            }
+            // Trailers of another type go with that, or where they do not fit any more.
+            let of = moved[before.trailers_of(vehicle_type) as usize];
+            let strange = of.filter(|of| *of != new);
+            let is_strange = before.trailers_of(vehicle_type) != before.whole(vehicle_type);
+            Some(if is_strange {
+                let kept = strange.and_then(|of| types.towing_of(new, of, towed));
+                kept.or_else(|| types.towing_of(new, new, 0)).unwrap_or(new)
             } else {
-                new
+                types.towing(new, towed)
             })
         };
         for agent in self.agents.by_growing_id() {
             let now = self.agents.identity[agent as usize].vehicle_type;
             match number(self.types, now) {
-                Some(new) => self.agents.identity[agent as usize].vehicle_type = new,
+                Some(new) => {
+                    self.agents.identity[agent as usize].vehicle_type = new;
+                    // Those of an edit that are more or fewer begin in line.
+                    if !self.dynamics.trailers.fit(agent, types.train(new)) {
+                        self.dynamics.trailers.forget(agent);
+                    }
+                }
                 None => self.remove(agent),
             }
         }

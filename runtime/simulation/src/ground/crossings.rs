@@ -1,5 +1,6 @@
 //! Crossings of all junctions: who walks where, and which paths lead over it.
 
+use roadwright_scenario::RoadNetwork;
 use roadwright_scenario::junction::{
     Covered, Crossing, Interval, Junction, Layout, SignalPlans, Taken,
 };
@@ -13,6 +14,8 @@ pub(crate) struct CrossingSite {
     pub(crate) crossing: Crossing,
     /// The stages in which people walk, one bit each; `None` at a zebra.
     pub(crate) walk_stages: Option<u32>,
+    /// The layer of the road that it leads over, as a bit.
+    pub(crate) layers: u32,
 }
 
 /// The crossings of all junctions, in the order of junctions and arms.
@@ -24,7 +27,7 @@ pub(crate) struct Crossings {
 }
 
 impl Crossings {
-    pub(super) fn new(layout: &Layout, plans: &SignalPlans) -> Self {
+    pub(super) fn new(network: &RoadNetwork, layout: &Layout, plans: &SignalPlans) -> Self {
         let mut crossings = Self {
             firsts: vec![0],
             ..Self::default()
@@ -34,7 +37,11 @@ impl Crossings {
             for crossing in &junction.crossings {
                 // Where no stage has red for all who drive over it, people cross as at a zebra.
                 let stages = greens.map(|own| junction.walk_stages(crossing, &own.greens));
+                let road = network.road(crossing.road);
+                let layer = road.map_or(0, |road| i32::from(road.layer));
                 crossings.sites.push(CrossingSite {
+                    // As the layers of lanelets.
+                    layers: 1 << layer.rem_euclid(32),
                     junction: number,
                     crossing: crossing.clone(),
                     walk_stages: stages.filter(|bits| *bits != 0),

@@ -207,7 +207,7 @@ impl Roads {
         let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         Self {
             rings: Rings::new(scenario.network(), &layout, &graph),
-            crossings: Crossings::new(&layout, &plans),
+            crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
             graph,
             speeds,

@@ -16,6 +16,7 @@ use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
+use std::f64::consts::PI;
 
 /// Distance of the points of a line beside a lane, m.
 const SPACING: f64 = 1.0;
@@ -23,6 +24,8 @@ const SPACING: f64 = 1.0;
 const SLOWEST: f64 = 3.0;
 /// Points of a path that are closer together than this count as one, m.
 const LEAST_STEP: f64 = 0.1;
+/// Speed at the end of a way forwards before one backwards, and the other way round, m/s.
+const CREEP: f64 = 0.5;
 /// Longest path, m: what is longer is cut.
 const LONGEST: f64 = 2000.0;
 /// An agent joins a lane that is this close, m, and leads where it heads, rad.
@@ -74,11 +77,11 @@ impl Effecting<'_> {
         }
     }
 
-    /// Drives an agent along a line over the ground: places and speeds. The goals that it has not
+    /// Drives an agent along a line over the ground: places and speeds, those below 0 backwards. The goals that it has not
     /// reached are given up unless it `goes_on` to them. Returns whether it is a line.
     fn drive_path(&mut self, agent: u32, line: &[(DVec2, f64)], goes_on: bool) -> bool {
-        let waypoints = waypoints_along(self.bodies().pose(agent), line);
-        if waypoints.len() < 2 {
+        let paths = paths_along(self.bodies().pose(agent), line);
+        if paths.is_empty() {
             return false;
         }
         let later = if goes_on {
@@ -86,7 +89,7 @@ impl Effecting<'_> {
         } else {
             Vec::new()
         };
-        self.take_paths(agent, vec![waypoints], later);
+        self.take_paths(agent, paths, later);
         true
     }
 
@@ -306,16 +309,12 @@ impl Effecting<'_> {
     }
 }
 
-/// Way-points from a pose along places with speeds, cut where they become too long.
-fn waypoints_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Waypoint> {
-    let mut waypoints = vec![Waypoint {
-        pose: here,
-        speed: line.first().map_or(0.0, |first| first.1),
-        gear: 1,
-    }];
-    let mut length = 0.0;
+/// Paths from a pose along places with speeds, cut where they become too long: a path for each way
+/// forwards and each one backwards, to places whose speed is below 0. Where it turns back it creeps.
+fn paths_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Vec<Waypoint>> {
+    let mut paths: Vec<Vec<Waypoint>> = Vec::new();
+    let (mut before, mut length, mut gear) = (here.position, 0.0, 1);
     for &(place, speed) in line {
-        let before = waypoints[waypoints.len() - 1].pose.position;
         let step = (place - before).length();
         length += step;
         // Scripts compute places and speeds: what is not a number ends the line.
@@ -323,16 +322,105 @@ fn waypoints_along(here: Pose, line: &[(DVec2, f64)]) -> Vec<Waypoint> {
             break;
         }
         // Two points in one place have no direction.
-        if step > LEAST_STEP {
-            waypoints.push(Waypoint {
-                pose: Pose {
-                    position: place,
-                    heading: roadwright_geometry::heading_of(place - before),
-                },
-                speed: speed.clamp(0.0, 100.0),
-                gear: 1,
-            });
+        if step <= LEAST_STEP {
+            continue;
         }
+        // Where it is to stand it gets in the gear that it has.
+        if speed != 0.0 {
+            gear = if speed < 0.0 { -1 } else { 1 };
+        }
+        let heading = heading_in(gear, place - before);
+        let next = Waypoint {
+            pose: Pose {
+                position: place,
+                heading,
+            },
+            speed: speed.abs().min(100.0),
+            gear,
+        };
+        match paths.last_mut() {
+            Some(path) if path[0].gear == gear => path.push(next),
+            last => {
+                let start = Waypoint {
+                    pose: match last {
+                        None => here,
+                        Some(_) => Pose {
+                            position: before,
+                            heading,
+                        },
+                    },
+                    ..next
+                };
+                if let Some(end) = last.and_then(|path| path.last_mut()) {
+                    end.speed = end.speed.min(CREEP);
+                }
+                paths.push(vec![start, next]);
+            }
+        }
+        before = place;
     }
-    waypoints
+    if let (Some(path), Some(first)) = (paths.first_mut(), line.first()) {
+        path[0].speed = first.1.abs();
+    }
+    paths
+}
+
+/// Heading of a vehicle that moves somewhere in a gear.
+fn heading_in(gear: i8, way: DVec2) -> f64 {
+    let heading = roadwright_geometry::heading_of(way);
+    if gear < 0 {
+        wrap_angle(heading + PI)
+    } else {
+        heading
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    fn along(line: &[(f64, f64, f64)]) -> Vec<Vec<(f64, f64, i8)>> {
+        let line: Vec<(DVec2, f64)> = line
+            .iter()
+            .map(|&(x, y, speed)| (DVec2::new(x, y), speed))
+            .collect();
+        let paths = paths_along(Pose::default(), &line);
+        let told = |w: &Waypoint| (w.pose.position.x, w.speed, w.gear);
+        paths
+            .iter()
+            .map(|path| path.iter().map(told).collect())
+            .collect()
+    }
+
+    #[test]
+    fn a_line_forwards_is_one_path() {
+        let paths = along(&[(10.0, 0.0, 4.0), (10.0, 0.05, 9.0), (30.0, 0.0, 0.0)]);
+        assert_eq!(
+            paths,
+            [[(0.0, 4.0, 1), (10.0, 4.0, 1), (30.0, 0.0, 1)].to_vec()]
+        );
+        assert!(along(&[]).is_empty() && along(&[(0.05, 0.0, 3.0)]).is_empty());
+        let nonsense = [(f64::NAN, 0.0, 1.0), (9.0, 0.0, f64::INFINITY)];
+        assert!(nonsense.into_iter().all(|point| along(&[point]).is_empty()));
+        assert!(along(&[(LONGEST + 1.0, 0.0, 1.0)]).is_empty());
+        // No faster than anything drives.
+        assert_eq!(along(&[(5.0, 0.0, 1e9)])[0][1], (5.0, 100.0, 1));
+    }
+
+    #[test]
+    fn speeds_below_0_lead_back_and_the_vehicle_keeps_its_heading() {
+        let line = [(20.0, 0.0, 4.0), (12.0, 0.0, -2.0), (8.0, 0.0, 0.0)];
+        let there_and_back = [
+            vec![(0.0, 4.0, 1), (20.0, CREEP, 1)],
+            vec![(20.0, 2.0, -1), (12.0, 2.0, -1), (8.0, 0.0, -1)],
+        ];
+        assert_eq!(along(&line), there_and_back);
+        let line = line.map(|(x, y, speed)| (DVec2::new(x, y), speed));
+        let paths = paths_along(Pose::default(), &line);
+        let headings = paths.iter().flatten().map(|w| w.pose.heading.abs());
+        assert!(headings.fold(0.0, f64::max) < 1e-9, "{paths:?}");
+        // Back at once.
+        assert_eq!(along(&[(-9.0, 0.0, -1.0)])[0][0], (0.0, 1.0, -1));
+    }
 }

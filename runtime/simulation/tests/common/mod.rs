@@ -38,3 +38,14 @@ pub(crate) fn driven_by(mut scenario: Scenario, kind: &VehicleType) -> Scenario 
     }
     scenario
 }
+
+/// Without a stack, and those who drive by it: scripts are not known to tests of this crate.
+pub(crate) fn without_stack(mut scenario: Scenario, stack: &str) -> Scenario {
+    for (id, agent) in scenario.agents().clone() {
+        if agent.stack == stack {
+            scenario.apply(Edit::Agent(id, None)).unwrap();
+        }
+    }
+    scenario.apply(Edit::Stack(stack.into(), None)).unwrap();
+    scenario
+}

@@ -250,6 +250,12 @@ impl RigidModel {
         Some(model)
     }
 
+    /// Corners of the convex parts of the hull as others touch it, from the centre of gravity, m.
+    pub fn hull_parts(&self) -> Vec<Vec<DVec3>> {
+        let corners = self.shell.corners().iter();
+        vec![corners.map(|&corner| self.hull + corner).collect()]
+    }
+
     /// Inertia of the engine at the circumference of the wheels in a gear, kg.
     pub(super) fn engine_mass(&self, ratio: f64) -> f64 {
         self.engine_inertia * ratio * ratio / (self.radius * self.radius)

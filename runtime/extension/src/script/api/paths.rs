@@ -14,7 +14,7 @@ pub(super) fn free_paths(api: &mut Registrar<'_>) {
         api,
         "drive_path",
         "agent.drive_path(points: array)",
-        "Drives along places [x, y, speed], in m and m/s, over lanes and ground alike; traffic rules are not looked at meanwhile. At the end it has arrived; go_to() takes it back onto the lane that is close.",
+        "Drives along places [x, y, speed], in m and m/s, over lanes and ground alike; traffic rules are not looked at meanwhile. To a place whose speed is below 0 it drives backwards, and creeps where it turns back. At the end it has arrived; go_to() takes it back onto the lane that is close.",
         |a: &mut Agent, points: Array| -> Outcome<()> {
             // Before the points are read: a path that is too long for the budget is not copied
             // first.

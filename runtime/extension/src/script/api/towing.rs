@@ -35,7 +35,7 @@ pub(super) fn verbs(api: &mut Registrar<'_>) {
         api,
         "couple",
         "agent.couple()",
-        "Joins the trailers on that stand at the free coupling of its vehicle, or of its last trailer: they must have been let go by a vehicle of the same type, and stand within 0.5 m and 45 degrees. Not faster than a walk (1.4 m/s). What came of it is logged, and `trailers` says how many it tows.",
+        "Joins the trailers on that stand at the free coupling of its vehicle, or of its last trailer: what comes next in its vehicle file, or the trailers of another vehicle whose coupling is as high, if it tows nothing. They must stand within 0.5 m and 45 degrees. Not faster than a walk (1.4 m/s). What came of it is logged, and `trailers` says how many it tows.",
         |a: &mut Agent| a.ask(Effect::Couple)
     );
 }

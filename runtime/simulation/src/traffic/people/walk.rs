@@ -4,10 +4,14 @@ use super::{BEFORE_KERB, GOES_TO, PATIENCE, PATIENCE_OF_DRIVERS, People, RADIUS,
 use crate::clock::Clock;
 use crate::ground::{CrossingSite, Ground};
 use crate::traffic::SignalStates;
+use roadwright_geometry::DVec2;
+use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 
 /// People stop so far before a lane that they have to let somebody pass on, m.
 const BEFORE_LANE: f64 = 0.2;
+/// And so far before what stands on their way, m.
+const BEFORE_STANDING: f64 = 0.2;
 /// Places that are nearer than this are one, m.
 const NEAR: f64 = 1e-6;
 
@@ -31,6 +35,8 @@ pub(super) struct Seen {
     is_locked: Vec<bool>,
     /// The crossings at which somebody is.
     busy: Vec<u32>,
+    /// What stands about and is no lane traffic, and the layers of roads on which it does.
+    standing: Vec<(OrientedBox, u32)>,
 }
 
 // Derived: people with different leftovers are equal.
@@ -120,8 +126,15 @@ impl People {
             };
             seen.is_locked[crossing as usize] = is_locked;
             for &person in own {
-                let before = matches!(self.stage(person as usize, site), Stage::Before(_));
-                seen.wants[person as usize] = may_walk && before;
+                let index = person as usize;
+                // Who finds his way blocked does not set off, and keeps nobody waiting.
+                let wants = match self.stage(index, site) {
+                    Stage::Before(stretch) => {
+                        may_walk && !self.is_blocked((index, site), stretch, &seen.standing)
+                    }
+                    Stage::On(_) | Stage::Over => false,
+                };
+                seen.wants[index] = wants;
             }
         }
         self.seen = seen;
@@ -168,6 +181,51 @@ impl People {
                 }
             }
         })
+    }
+
+    /// Where trailers stand that nobody tows, from now on.
+    pub(crate) fn heed(&mut self, standing: impl Iterator<Item = (OrientedBox, u32)>) {
+        self.seen.standing.clear();
+        self.seen.standing.extend(standing);
+    }
+
+    /// Where a person comes to what stands on his way ahead, m along it; infinite if nothing does. Who is
+    /// in it already walks out of it.
+    fn wall(&self, (person, site): (usize, &CrossingSite), standing: &[(OrientedBox, u32)]) -> f64 {
+        let along = self.along[person];
+        let left = site.crossing.right_kerb.left();
+        let way = if self.is_from_right[person] {
+            left
+        } else {
+            -left
+        };
+        let place = self.place(person, site);
+        let own = standing.iter().filter(|(_, on)| on & site.layers != 0);
+        let walls = own.filter_map(|(body, _)| enters(body, place, way));
+        walls.fold(f64::INFINITY, |first, ahead| first.min(along + ahead))
+    }
+
+    /// Whether something stands on a stretch of a person's way, or on what is before it.
+    fn is_blocked(
+        &self,
+        own: (usize, &CrossingSite),
+        stretch: Interval,
+        standing: &[(OrientedBox, u32)],
+    ) -> bool {
+        !standing.is_empty() && self.wall(own, standing) < stretch.to + RADIUS
+    }
+
+    /// How far a person comes who wants to come to a place, m along his way.
+    fn before_standing(
+        &self,
+        own: (usize, &CrossingSite),
+        wanted: f64,
+        standing: &[(OrientedBox, u32)],
+    ) -> f64 {
+        if standing.is_empty() {
+            return wanted;
+        }
+        wanted.min(self.wall(own, standing).max(self.along[own.0]))
     }
 
     fn stage(&self, person: usize, site: &CrossingSite) -> Stage {
@@ -221,6 +279,7 @@ impl People {
                 }
             }
         };
+        let reached = self.before_standing((person, site), reached, &self.seen.standing);
         let moved = (reached - along).max(0.0);
         self.along[person] = along + moved;
         self.counts.walked_metres += moved;
@@ -283,5 +342,63 @@ impl People {
             self.keep(&stays);
         }
         gone > 0
+    }
+}
+
+/// How far ahead on a way a person comes to a body, m; `None` if he passes it or is in it.
+fn enters(body: &OrientedBox, place: DVec2, way: DVec2) -> Option<f64> {
+    let reach = RADIUS + BEFORE_STANDING;
+    let side = body.forward.perp();
+    let offset = place - body.centre;
+    let (mut first, mut last) = (f64::NEG_INFINITY, f64::INFINITY);
+    // Between the two long sides and between the two short ones: where both hold he is in it.
+    for (axis, half) in [(body.forward, body.half_length), (side, body.half_width)] {
+        let (at, speed) = (offset.dot(axis), way.dot(axis));
+        let half = half + reach;
+        if speed.abs() < NEAR {
+            if at.abs() > half {
+                return None;
+            }
+            continue;
+        }
+        let (a, b) = ((-half - at) / speed, (half - at) / speed);
+        first = first.max(a.min(b));
+        last = last.min(a.max(b));
+    }
+    (first < last && first >= -NEAR).then_some(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_geometry::Pose;
+
+    #[test]
+    fn a_way_ends_before_what_stands_on_it() {
+        // 6 m long to the east and 2 m wide, 5 m to the north.
+        let body = OrientedBox::new(Pose::new(0.0, 5.0, 0.0), 6.0, 2.0);
+        let reach = RADIUS + BEFORE_STANDING;
+        let north = |x: f64, y: f64| enters(&body, DVec2::new(x, y), DVec2::Y);
+        let is = |ahead: Option<f64>, exact: f64| {
+            assert!(
+                ahead.is_some_and(|ahead| (ahead - exact).abs() < 1e-9),
+                "{ahead:?}"
+            );
+        };
+        is(north(0.0, 0.0), 4.0 - reach);
+        is(north(3.0 + 0.9 * reach, 0.0), 4.0 - reach);
+        // Beside it, beyond it, in it.
+        assert_eq!(north(3.0 + 1.1 * reach, 0.0), None);
+        assert_eq!(north(0.0, 7.0), None);
+        assert_eq!(north(0.0, 5.0), None);
+        // He stands before it to the bit: it stays ahead.
+        is(north(0.0, 4.0 - reach), 0.0);
+        // Askew.
+        let turned = OrientedBox::new(Pose::new(0.0, 5.0, 0.5), 6.0, 2.0);
+        let ahead = enters(&turned, DVec2::ZERO, DVec2::Y);
+        assert!(
+            ahead.is_some_and(|ahead| ahead > 2.0 && ahead < 4.0),
+            "{ahead:?}"
+        );
     }
 }

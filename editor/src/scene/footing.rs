@@ -1,0 +1,74 @@
+//! What one stands on: roads by class, junctions, open ground, as runs see it.
+
+use super::{SAMPLING, Scene};
+use roadwright_geometry::projection::Projector;
+use roadwright_geometry::{DVec2, polygon, polyline};
+use roadwright_scenario::{NodeId, RoadClass};
+use std::collections::BTreeSet;
+
+/// A junction reaches so far beyond the roads that meet there, m: its kerbs are round.
+const CORNERS: f64 = 30.0;
+/// How far the outline of a junction may be off, m, and how far past its end a road still counts.
+const TOLERANCE: f64 = 0.05;
+
+impl Scene {
+    /// The class of the uppermost road under a point, of the most important one that meets there in a
+    /// junction; `None` on open ground, whatever is painted on it.
+    pub fn class_at(&self, point: DVec2) -> Option<RoadClass> {
+        let found = self
+            .road_at(point)
+            .into_iter()
+            .chain(self.junction_at(point));
+        // Stable: of two on one layer the road counts.
+        found
+            .rev()
+            .max_by_key(|(layer, _)| *layer)
+            .map(|(_, class)| class)
+    }
+
+    /// Layer and class of the uppermost road under a point, junctions aside.
+    fn road_at(&self, point: DVec2) -> Option<(i8, RoadClass)> {
+        let on_road = self.roads_near(point, 0.0).filter(|shape| {
+            // Projecting on clothoids is slow: polylines sort out nearly all roads first.
+            if polyline::distance(&shape.line, point) > shape.reach + 2.0 * SAMPLING {
+                return false;
+            }
+            let road = &shape.road;
+            let Some((from, to)) = self.layout.remaining(shape.id, road) else {
+                return false;
+            };
+            let foot = Projector::new(road.reference_line.clone()).closest(point);
+            let on_line = road.reference_line.pose(foot.s);
+            let beyond = (point - on_line.position).dot(on_line.forward()).abs();
+            let (right, left) = road.edges(foot.s);
+            beyond <= TOLERANCE && (from..=to).contains(&foot.s) && (right..=left).contains(&foot.t)
+        });
+        on_road
+            .map(|shape| (shape.road.layer, shape.road.class))
+            .max_by_key(|(layer, _)| *layer)
+    }
+
+    /// Layer and class of the uppermost junction under a point.
+    fn junction_at(&self, point: DVec2) -> Option<(i8, RoadClass)> {
+        let roads = self.roads_near(point, CORNERS);
+        let nodes: BTreeSet<NodeId> = roads
+            .flat_map(|shape| [shape.road.from, shape.road.to])
+            .collect();
+        let junctions = nodes
+            .into_iter()
+            .filter_map(|node| self.layout.junction_at(node));
+        let under = junctions.filter_map(|junction| {
+            if !polygon::contains(&junction.polygon_within(TOLERANCE), point) {
+                return None;
+            }
+            let network = self.scenario.network();
+            let roads = junction.arms.iter();
+            let roads = roads.filter_map(|arm| network.road(arm.road));
+            let kinds: Vec<_> = roads.map(|road| (road.layer, road.class)).collect();
+            let layer = kinds.iter().map(|(layer, _)| *layer).min()?;
+            let class = kinds.iter().map(|(_, class)| *class).max()?;
+            Some((layer, class))
+        });
+        under.max_by_key(|(layer, _)| *layer)
+    }
+}

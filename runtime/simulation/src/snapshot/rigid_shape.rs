@@ -1,0 +1,80 @@
+//! What the solver of rigid bodies has of a vehicle, for those who draw it.
+
+use super::VehicleRecord;
+use glam::DVec3;
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::sin_cos;
+use roadwright_vehicle::rigid::RigidModel;
+
+/// The bodies of a vehicle as the solver has them. It is that of the vehicle's type: how they lie is in
+/// the vehicle's record.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RigidShape {
+    /// Corners of the convex parts of the hull as others touch it, from the centre of gravity: ahead, to
+    /// the left and up, m.
+    pub hull: Vec<Vec<DVec3>>,
+    /// Middles of the wheels at rest, from the centre of gravity, m.
+    pub hubs: Vec<DVec3>,
+    /// Static loads of the wheels, N.
+    pub loads: Vec<f64>,
+    /// Whether wheels are spheres; else they are rays.
+    pub has_spheres: bool,
+    /// From the middle of the rear axle ahead to the centre of gravity, m.
+    pub rear: f64,
+}
+
+impl RigidShape {
+    pub(crate) fn of(model: &RigidModel) -> Self {
+        let wheels = model.wheels.iter();
+        Self {
+            hull: model.hull_parts(),
+            hubs: wheels
+                .clone()
+                .map(|wheel| wheel.hub(model.radius))
+                .collect(),
+            loads: wheels.map(|wheel| wheel.load).collect(),
+            has_spheres: model.spheres.is_some(),
+            rear: model.rear,
+        }
+    }
+
+    /// How it lies, of a vehicle with an attitude.
+    pub fn lying(&self, vehicle: &VehicleRecord) -> Option<Lying> {
+        let attitude = vehicle.attitude?;
+        let pitch = sin_cos(attitude.pitch);
+        Some(Lying {
+            pose: vehicle.pose,
+            ahead: self.rear * pitch.1,
+            height: attitude.height,
+            pitch,
+            roll: sin_cos(attitude.roll),
+        })
+    }
+}
+
+/// A body that lies in the world.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lying {
+    /// Middle of the rear axle, and heading.
+    pose: Pose,
+    /// From there to the centre of gravity as seen from above, m.
+    ahead: f64,
+    /// Of the centre of gravity, m.
+    height: f64,
+    /// Sine and cosine.
+    pitch: (f64, f64),
+    roll: (f64, f64),
+}
+
+impl Lying {
+    /// Where a point of the body is in the world, given from its centre of gravity: ahead, to the left and
+    /// up, m.
+    pub fn point(&self, at: DVec3) -> DVec3 {
+        let ((pitch_sin, pitch_cos), (roll_sin, roll_cos)) = (self.pitch, self.roll);
+        let left = at.y * roll_cos - at.z * roll_sin;
+        let up = at.y * roll_sin + at.z * roll_cos;
+        let ahead = at.x * pitch_cos - up * pitch_sin;
+        let place = self.pose.point(self.ahead + ahead, left);
+        place.extend(self.height + at.x * pitch_sin + up * pitch_cos)
+    }
+}
