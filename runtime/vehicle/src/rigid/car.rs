@@ -7,7 +7,7 @@ use super::sphere::SphereState;
 use super::surface::Surface;
 use super::wheels::WheelState;
 use crate::drive_train::DriveState;
-use glam::{DVec2, DVec3};
+use glam::{DVec2, DVec3, DVec4};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
 use serde::{Deserialize, Serialize};
@@ -115,6 +115,21 @@ impl CarState {
     /// The way that the hull stands up.
     pub fn up(&self) -> DVec3 {
         self.body.rotation * DVec3::Z
+    }
+
+    /// Sine of the slope of the ground below the wheels along the hull, nose up: what the springs have given
+    /// way in the last step is no slope.
+    pub(super) fn slope(&self, model: &RigidModel) -> f64 {
+        let wheels = model.wheels.iter().zip(&self.wheels);
+        // The line through their travels over their places along the hull.
+        let sums = wheels.fold(DVec4::ZERO, |sums, (wheel, seen)| {
+            let (x, travel) = (wheel.contact.x, seen.travel);
+            sums + DVec4::new(x, travel, x * travel, x * x)
+        });
+        let count = model.wheels.len() as f64;
+        let square = count * sums.w - sums.x * sums.x;
+        let turned = count * sums.z - sums.x * sums.y;
+        self.forward().z + if square > 0.0 { turned / square } else { 0.0 }
     }
 
     /// How far the hull leans from upright, rad, 0 to pi.

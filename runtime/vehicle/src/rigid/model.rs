@@ -124,8 +124,6 @@ pub struct RigidModel {
     pub train: Option<DriveTrain>,
     /// What is joined to it, from front to back.
     pub trailers: Vec<Towed>,
-    /// Slope of the hull that leans back under them on level ground.
-    pub(super) towing_slope: f64,
 }
 
 /// A vehicle of which only dimensions and limits are known: four wheels, the springs of a passenger car,
@@ -178,7 +176,6 @@ impl From<&VehicleType> for RigidModel {
             limits: OneTrackLimits::from(kind),
             train: None,
             trailers: Vec::new(),
-            towing_slope: 0.0,
         }
     }
 }
@@ -241,12 +238,8 @@ impl RigidModel {
             limits: OneTrackLimits::from(&file.vehicle_type()),
             train: DriveTrain::new(file),
             trailers: Vec::new(),
-            towing_slope: 0.0,
         };
         model.trailers = model.trailers_of(file);
-        if let Some(first) = model.trailers.first() {
-            model.towing_slope = model.slope_under(&file.trailers, first.joint.ahead.x);
-        }
         Some(model)
     }
 

@@ -92,8 +92,7 @@ impl<S: Surface> Moment<'_, S> {
         let push = if turn.is_some_and(|turn| turn.is_pivot) {
             self.hold_middle(state, speed)
         } else {
-            let leaning = if towed > 0.0 { model.towing_slope } else { 0.0 };
-            self.push(state, controls, (speed, leaning))
+            self.push(state, controls, speed)
         };
         // Trailers brake themselves; all else the vehicle does for them.
         let whole = 1.0 + towed / model.mass;
@@ -183,16 +182,10 @@ impl<S: Surface> Moment<'_, S> {
     }
 
     /// What the driver makes of engine and brakes: forces over the mass.
-    fn push(
-        &self,
-        state: &mut CarState,
-        controls: &Controls,
-        (speed, leaning): (f64, f64),
-    ) -> Push {
+    fn push(&self, state: &mut CarState, controls: &Controls, speed: f64) -> Push {
         let direction = if controls.is_reversing { -1.0 } else { 1.0 };
-        // On a slope the engine carries the weight as well; a hull that leans back under its trailers is
-        // not on one.
-        let slope = GRAVITY * (state.forward().z - leaning) * direction;
+        // On a slope the engine carries the weight as well.
+        let slope = GRAVITY * state.slope(self.model) * direction;
         let stands = speed.abs() < STANDING && controls.acceleration <= 0.0;
         let acceleration = if stands {
             f64::NAN

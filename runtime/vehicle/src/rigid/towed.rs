@@ -116,23 +116,6 @@ impl RigidModel {
         towed.collect()
     }
 
-    /// Slope of the hull, nose up, where its trailers lean on it on level ground: its springs give way.
-    pub(super) fn slope_under(&self, trailers: &[Trailer], coupling: f64) -> f64 {
-        let carried = trailers.iter().rev().fold(0.0, |behind, trailer| {
-            let share = |place: f64| 1.0 + place / trailer.coupling_to_axle;
-            let own = trailer.mass * GRAVITY * share(trailer.centre());
-            own + behind * share(trailer.next_coupling())
-        });
-        // Springs are pressed in by c - p x: sums of their forces, and of their moments, are those of the
-        // load.
-        let sum = |of: &dyn Fn(f64) -> f64| {
-            let wheels = self.wheels.iter();
-            wheels.fold(0.0, |sum, wheel| sum + wheel.spring * of(wheel.contact.x))
-        };
-        let (one, x, square) = (sum(&|_| 1.0), sum(&|x| x), sum(&|x| x * x));
-        carried * (x - coupling * one) / (one * square - x * x)
-    }
-
     /// A trailer on wheels like those of this vehicle, and on springs of its own.
     fn trailer(&self, trailer: &Trailer) -> RigidModel {
         let clearance = trailer
@@ -191,7 +174,6 @@ impl RigidModel {
             },
             train: None,
             trailers: Vec::new(),
-            towing_slope: 0.0,
             ..self.clone()
         }
     }

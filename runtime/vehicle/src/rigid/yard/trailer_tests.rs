@@ -264,14 +264,13 @@ fn a_universal_joint_rolls_with_what_tows() {
 /// Trailers brake themselves, and what tows pulls all.
 #[test]
 fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
-    for (name, file) in all().into_iter().take(3) {
+    for (name, file) in all() {
         let mut road = Road::new(&file, &Flat);
         let wanted = 0.6;
         road.drive(10.0, |_| wish(wanted, 0.0));
         let speed = road.car.speed(&road.model);
-        // A soft hull squats, and the driver takes that for a slope.
         let share = speed / (10.0 * wanted);
-        assert!((0.97..1.13).contains(&share), "{name}: {speed}");
+        assert!((share - 1.0).abs() < 0.03, "{name}: {speed}");
         let from = road.car.body.position.x;
         road.drive(6.0, |_| wish(-3.0, 0.0));
         let way = road.car.body.position.x - from;
