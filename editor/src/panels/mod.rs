@@ -24,6 +24,7 @@ mod plots;
 mod problems;
 mod property;
 mod results;
+mod reorder;
 mod scripts;
 mod status;
 mod stepping;
