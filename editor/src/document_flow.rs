@@ -282,6 +282,7 @@ impl Editor {
                     view: Some(self.model.camera.view(rect)),
                     signals: live.map(|live| live.signals.clone()).unwrap_or_default(),
                     ..Picture::default()
+                    hidden: self.model.settings.tools.hidden.clone(),
                 };
                 let job = Job::draw(scenario, snapshot, picture, path, wake);
                 self.flow.jobs.push(job);

@@ -19,6 +19,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let mut picture = Picture {
         size: size_of(&arguments.size)?,
         dark: arguments.dark,
+        hidden: arguments.hide.iter().copied().collect(),
         ..Picture::default()
     };
     picture.view = arguments.view.as_deref().map(view_of).transpose()?;
