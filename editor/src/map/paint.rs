@@ -6,6 +6,7 @@ use super::instances::Instances;
 use super::mesh::{Ink, Level, Mesh};
 use super::moving::{self, Moving};
 use super::objects::{self, Objects};
+use super::pushed::Pushed;
 use super::shapes;
 use super::terrain::TerrainImage;
 use super::tiles::{self, TileId, Tiles};
@@ -119,14 +120,6 @@ pub struct MapPainter {
     pushed: Option<Pushed>,
 }
 
-/// Loose obstacles as a run has left them.
-struct Pushed {
-    records: Vec<LooseRecord>,
-    scene: Arc<Scene>,
-    ink: Ink,
-    mesh: Arc<Mesh>,
-}
-
 impl MapPainter {
     /// A painter; with `uses_gpu` it hands its triangles to the GPU of egui's wgpu renderer, else
     /// it makes egui shapes of them.
@@ -232,20 +225,10 @@ impl MapPainter {
             self.pushed = None;
             return;
         };
-        // It is called in every frame; posts come to rest.
-        let is_known = |known: &Pushed| {
-            known.records == records
-                && known.ink == self.content_ink
-                && Arc::ptr_eq(&known.scene, &scene)
-        };
-        if !self.pushed.as_ref().is_some_and(is_known) {
-            let mesh = objects::loose(&scene.scenario, self.content_ink, records);
-            self.pushed = Some(Pushed {
-                records: records.to_vec(),
-                scene,
-                ink: self.content_ink,
-                mesh: Arc::new(mesh),
-            });
+        // It is called in every frame.
+        match &mut self.pushed {
+            Some(known) if known.is_of(&scene, self.content_ink) => known.follow(records),
+            pushed => *pushed = Some(Pushed::new(scene, self.content_ink, records)),
         }
     }
 
@@ -428,8 +411,8 @@ impl MapPainter {
             roads,
             obstacles,
             loose: match &self.pushed {
-                Some(pushed) => pushed.mesh.clone(),
-                None => self.content.objects.loose.clone(),
+                Some(pushed) => pushed.meshes(),
+                None => vec![self.content.objects.loose.clone()],
             },
             things: self.content.objects.things.clone(),
             starts: (moving.is_none() && self.shows(MapPart::Vehicles))
@@ -452,7 +435,8 @@ pub(super) struct Frame {
     pub(super) roads: Vec<Arc<Mesh>>,
     /// Fixed obstacles of all tiles in view.
     pub(super) obstacles: Vec<Arc<Mesh>>,
-    pub(super) loose: Arc<Mesh>,
+    /// Loose obstacles: those that lie still, and those that move.
+    pub(super) loose: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) trees: Vec<Arc<Instances>>,
@@ -484,7 +468,7 @@ impl Frame {
         lists.extend([
             (List::Roads, self.roads.as_slice()),
             (List::Obstacles, self.obstacles.as_slice()),
-            (List::Things, one(&self.loose)),
+            (List::Things, self.loose.as_slice()),
             (List::Things, one(&self.things)),
             (List::Starts, self.starts.as_slice()),
         ]);
