@@ -546,6 +546,17 @@ fn past() {
     hold_both(&mut bench, "past");
 }
 
+/// From far away houses are faint, and parapets come as one comes nearer.
+#[test]
+fn houses_from_far_away() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 1000.0);
+    hold(&mut bench, "houses_far");
+    bench.look_at(0.0, 0.0, 215.0);
+    hold(&mut bench, "houses_middle");
+}
+
 #[test]
 fn driving() {
     let mut bench = hill_country();

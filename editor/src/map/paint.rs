@@ -19,7 +19,7 @@ use crate::worker::Worker;
 use egui::{Color32, Rect, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
-use roadwright_render::land;
+use roadwright_render::{Pass, land};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeSet, HashMap};
@@ -359,19 +359,32 @@ impl MapPainter {
         let (mut roads, mut land, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
         let mut wanted = Vec::new();
         let content_tiles = self.content.tiles.clone();
+        // Beyond the distance from which roads are lines houses fade: they are those of the level before,
+        // which one needs when one comes nearer.
+        let has_faint_houses =
+            level == Level::Far && land::Detail::at(1.0 / camera.scale).is_some();
         for (id, tile) in content_tiles.visible(low, high) {
             let own = self.meshes.get(&(id, level));
-            let fresh = own.filter(|known| {
+            let is_fresh = |known: &&TileAnswer| {
                 known.fingerprint == tile.fingerprint && known.ink == self.content_ink
-            });
-            if fresh.is_none() && !self.asked.contains(&(id, level)) {
+            };
+            if own.filter(is_fresh).is_none() && !self.asked.contains(&(id, level)) {
                 wanted.push((id, level));
+            }
+            let faint = (id, Level::Middle);
+            let houses =
+                (has_faint_houses && tile.has_obstacles()).then(|| self.meshes.get(&faint));
+            if houses.is_some_and(|known| known.filter(is_fresh).is_none())
+                && !self.asked.contains(&faint)
+            {
+                wanted.push(faint);
             }
             // An older or another level's picture is better than a hole.
             let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             if let Some(answer) = known {
                 roads.push(answer.mesh.clone());
+                let answer = houses.flatten().unwrap_or(answer);
                 // Most tiles of a scenario that nobody has imported have neither.
                 let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
                 land.extend(Some(&answer.ground).filter(filled).cloned());
@@ -476,7 +489,7 @@ impl Frame {
     }
 
     /// Whether a layer of a list of meshes is drawn.
-    pub(super) fn shows(&self, list: List, layer: i8) -> bool {
+    fn shows(&self, list: List, layer: i8) -> bool {
         let part = match (list, layer) {
             (List::Land, tiles::YARDS) | (List::Obstacles, _) => MapPart::Obstacles,
             (List::Land, _) => MapPart::Land,
@@ -491,6 +504,28 @@ impl Frame {
             (List::Ground | List::Starts, _) => return true,
         };
         !self.hidden.contains(&part)
+    }
+
+    /// How strong a layer and pass of a list of meshes is, 0 to 1: nothing of what is hidden; obstacles and what
+    /// is on their roofs come gently as one comes nearer.
+    pub(super) fn strength(&self, list: List, (layer, pass): (i8, u8)) -> f32 {
+        if !self.shows(list, layer) {
+            return 0.0;
+        }
+        let fades = matches!(
+            (list, layer),
+            (List::Land, tiles::YARDS) | (List::Obstacles, _) | (List::Things, objects::LOOSE)
+        );
+        if !fades {
+            return 1.0;
+        }
+        let pass = if pass == Pass::Kerb as u8 {
+            Pass::Kerb
+        } else {
+            Pass::Paving
+        };
+        let detail = land::Detail::at(1.0 / self.camera.scale);
+        detail.map_or(0.0, |detail| detail.of_pass(pass))
     }
 
     /// What there are many of, from the bottom up.
