@@ -59,6 +59,7 @@ impl Editor {
             Action::Coupling(agent, order) => self.live().coupling(agent, order),
             Action::Module(action) => self.module(action),
             Action::Experiment(action) => self.experiment(action),
+            Action::KeptRun(action) => self.kept_run(action),
             Action::Workshop(action) => self.workshop(action),
             Action::View(action) => self.view_action(action),
             Action::Jump(low, high) => self.jump(low, high),
@@ -153,6 +154,8 @@ impl Editor {
             Command::Keys => self.model.dialog = Dialog::keys(),
             Command::Experiment => self.view.panels.bring_to_front("Experiment"),
             Command::Results => self.view.panels.bring_to_front("Results"),
+            Command::KeepRun => self.keep_run(),
+            Command::CompareRuns => self.compare_runs(),
             Command::Workshop => self.view.panels.bring_to_front("Workshop"),
             Command::ResetPanels => self.view.panels.reset(),
         }

@@ -9,6 +9,7 @@ use crate::document_flow::DocumentFlow;
 use crate::experiment::{ExperimentModel, Laboratory};
 use crate::extensions::{Extensions, Folders, Modules};
 use crate::gamepad::Gamepads;
+use crate::kept_runs::KeptRuns;
 use crate::map::MapPainter;
 use crate::model::{Action, Dialog, Model, Tone};
 use crate::panels;
@@ -306,6 +307,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         pointer: None,
         job: None,
         recoveries: Vec::new(),
+        kept_runs: KeptRuns::default(),
         damaged: None,
         changed_on_disk: false,
         bundle: None,

@@ -171,6 +171,7 @@ impl Editor {
                 })
             }
             Purpose::Results => format!("{title}-results"),
+            Purpose::Comparison => format!("{title}-comparison"),
             Purpose::Drive => format!("{title}-drive.csv"),
             Purpose::Experiment(file) => self.suggested_experiment(file),
             Purpose::SaveVehicle | Purpose::UseVehicle => self.vehicle_suggestion(),
@@ -246,6 +247,7 @@ impl Editor {
                     self.flow.jobs.push(job);
                 }
             }
+            Purpose::Comparison => self.export_comparison(path),
             Purpose::Drive => {
                 if let Some(live) = &self.model.live {
                     let job = Job::drive(live.drive.clone(), path, wake);
@@ -280,6 +282,7 @@ impl Editor {
                 let picture = Picture {
                     size: (2 * rect.width() as u32, 2 * rect.height() as u32),
                     view: Some(self.model.camera.view(rect)),
+                    hidden: self.model.settings.tools.hidden.clone(),
                     signals: live.map(|live| live.signals.clone()).unwrap_or_default(),
                     ..Picture::default()
                 };

@@ -73,6 +73,17 @@ impl Progress {
     }
 }
 
+/// Writes tables into a folder, which is made if it is not there.
+fn write_tables<const N: usize>(folder: &Path, tables: [(&str, String); N]) -> Result<(), String> {
+    let written = std::fs::create_dir_all(folder).and_then(|()| {
+        let mut tables = tables.into_iter();
+        tables.try_for_each(|(name, table)| {
+            roadwright_files::write(&folder.join(name), table.as_bytes())
+        })
+    });
+    written.map_err(|error| format!("{}: {error}", folder.display()))
+}
+
 impl Job {
     fn start(
         label: String,
@@ -272,21 +283,33 @@ impl Job {
             false,
             wake,
             move |_| {
-                let written = std::fs::create_dir_all(&folder).and_then(|()| {
-                    let tables = [
+                let written = write_tables(
+                    &folder,
+                    [
                         ("timeline.csv", time_rows_as_csv(&results.rows)),
                         ("trips.csv", trips_as_csv(&results.trips)),
                         ("heat.csv", heat_as_csv(heat.iter().copied())),
-                    ];
-                    let mut tables = tables.into_iter();
-                    tables.try_for_each(|(name, table)| {
-                        roadwright_files::write(&folder.join(name), table.as_bytes())
-                    })
-                });
-                let written = written.map_err(|error| format!("{}: {error}", folder.display()));
+                    ],
+                );
                 Some(Outcome::Shared(folder, written))
             },
         )
+    }
+
+    /// Writes two runs of these names beside each other into a folder.
+    pub(crate) fn comparison(
+        (runs, names): ([Arc<crate::run_results::RunResults>; 2], [String; 2]),
+        folder: PathBuf,
+        wake: impl Fn() + Send + 'static,
+    ) -> Self {
+        let label = format!("Writing {}", name(&folder));
+        Self::start(label, false, wake, move |_| {
+            let [a, b] = [&*runs[0], &*runs[1]];
+            let comparison = crate::comparison::Comparison::new(a, b);
+            let tables = comparison.tables([&names[0], &names[1]], [a, b]);
+            let written = write_tables(&folder, tables);
+            Some(Outcome::Shared(folder, written))
+        })
     }
 
     /// Writes what was driven by hand as a table.
@@ -375,6 +398,9 @@ impl Job {
                     .set_title("Open a scenario or a bundle")
                     .add_filter("Roadwright scenario or bundle", &["json", "rwz"])
                     .pick_file(),
+                Purpose::Comparison => dialog
+                    .set_title("Export the comparison into a folder")
+                    .pick_folder(),
                 Purpose::Results => dialog
                     .set_title("Export results into a folder")
                     .pick_folder(),

@@ -10,6 +10,7 @@ use crate::document::Document;
 use crate::experiment::{ExperimentAction, ExperimentFile, ExperimentModel};
 use crate::extensions::{Modules, StepRequest};
 use crate::gamepad::PadState;
+use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -54,6 +55,8 @@ pub struct Model {
     pub settings: Settings,
     /// The running simulation at its newest moment, if there is one.
     pub live: Option<Arc<LivePicture>>,
+    /// Runs that are kept for comparison.
+    pub kept_runs: KeptRuns,
     /// Simulated seconds per second; infinite for as fast as possible.
     pub speed: f64,
     /// The agent that is looked into.
@@ -150,6 +153,8 @@ pub enum Purpose {
     Share,
     /// The folder to write the tables of a run into.
     Results,
+    /// The folder to write the comparison of two runs into.
+    Comparison,
     /// Where to write what was driven by hand.
     Drive,
     /// Something about experiments.
@@ -334,6 +339,8 @@ pub enum Action {
     Module(ModuleAction),
     /// Something about experiments.
     Experiment(ExperimentAction),
+    /// Something about runs that are kept.
+    KeptRun(KeptRunAction),
     /// Something in the vehicle workshop.
     Workshop(WorkshopAction),
     /// What the map has shown already in the frame that sends it.

@@ -469,6 +469,7 @@ fn docs() {
         ("workshop", "workshop_compare"),
         ("test-track", "test_track"),
         ("hidden", "hidden"),
+        ("compare", "compare"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
@@ -547,6 +548,53 @@ fn past() {
     bench.ask(Action::ShowPanel("Results"));
     bench.ask(Action::LookBack(21.5));
     hold_both(&mut bench, "past");
+}
+
+/// The crossroads with slower roads beside the crossroads as they are shipped.
+#[test]
+fn compare() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 80.0);
+    bench.ask(Action::Speed(0.0));
+    let mut settings = bench.scenario().settings();
+    settings.dt = 0.05;
+    let settings = roadwright_scenario::Edit::Settings(settings);
+    bench.ask(Action::Apply("Longer steps".into(), settings));
+    bench.step_run(1_600);
+    bench.ask(Action::Do(Command::KeepRun));
+    bench.ask(Action::Do(Command::Reset));
+    let roads = bench.scenario().network().roads();
+    let edits = roads.map(|(id, road)| {
+        let mut road = road.clone();
+        road.speed_limit *= 0.6;
+        roadwright_scenario::Edit::Road(id, Some(Box::new(road)))
+    });
+    let edit = roadwright_scenario::Edit::Batch(edits.collect());
+    bench.ask(Action::Apply("Slow down".into(), edit));
+    bench.step_run(1_800);
+    bench.ask(Action::Do(Command::CompareRuns));
+    // What was said has gone by then.
+    bench.harness.run_steps(200);
+    hold_both(&mut bench, "compare");
+    bench.harness.set_size(egui::Vec2::new(1024.0, 700.0));
+    bench.harness.run_steps(4);
+    hold(&mut bench, "compare_small");
+    bench.harness.set_size(egui::Vec2::new(1280.0, 800.0));
+    bench.press("Trips of the same agents");
+    hold(&mut bench, "compare_trips");
+}
+
+/// From far away houses are faint, and parapets come as one comes nearer.
+#[test]
+fn houses_from_far_away() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 1000.0);
+    hold(&mut bench, "houses_far");
+    bench.look_at(0.0, 0.0, 215.0);
+    hold(&mut bench, "houses_middle");
 }
 
 #[test]

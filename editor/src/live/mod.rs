@@ -29,6 +29,11 @@ use std::time::Duration;
 /// How long a person waits for a look into the world.
 const LOOK_PATIENCE: Duration = Duration::from_secs(2);
 
+/// Room for calls on the thread of the simulation, bytes: the search for the lanes from which all others can be
+/// reached calls itself along whole ways, 14,000 lanelets in the 2 MiB that threads have by themselves, and a
+/// city has more. What is not used takes no memory.
+const STACK: usize = 64 << 20;
+
 /// A part of the roads that is looked into while the simulation runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Coordinator {
@@ -157,9 +162,11 @@ impl Live {
         let (orders, inbox) = channel();
         let picture = Arc::new(Mutex::new(Arc::new(LivePicture::default())));
         let shared = picture.clone();
-        let thread = std::thread::spawn(move || {
-            Runner::new(scenario, registry, inbox, shared, Box::new(wake)).run();
-        });
+        let runner = move || Runner::new(scenario, registry, inbox, shared, Box::new(wake)).run();
+        let thread = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(runner)
+            .expect("the system has room for a thread");
         Self {
             orders,
             picture,

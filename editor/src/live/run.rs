@@ -1,6 +1,7 @@
 //! A world with all who look on: its statistics, its heat map, the trace of the watched agent.
 
 use super::past::{Checkpoint, Event};
+use crate::run_results::RunResults;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
@@ -132,7 +133,8 @@ impl Observer for Recorder {
 /// A world that runs a scenario, and all who look on.
 pub(super) struct Run {
     session: Session,
-    /// What it runs now.
+    /// What it ran first, and what it runs now.
+    first: Arc<Scenario>,
     pub(super) scenario: Arc<Scenario>,
     pub(super) watch: Watch,
     heat: HeatMap,
@@ -153,6 +155,7 @@ impl Run {
         statistics.begin(&world);
         Ok(Self {
             session: Session::new(world),
+            first: scenario.clone(),
             scenario,
             watch: Watch::of(watched),
             heat: HeatMap::default(),
@@ -164,6 +167,16 @@ impl Run {
 
     pub(super) fn world(&self) -> &World {
         self.session.world()
+    }
+
+    /// What it runs now, and whether that was edited since its start.
+    pub(super) fn ran(&self) -> (&Arc<Scenario>, bool) {
+        (&self.scenario, !Arc::ptr_eq(&self.first, &self.scenario))
+    }
+
+    /// What has come of it.
+    pub(super) fn results(&self) -> Arc<RunResults> {
+        Arc::new(RunResults::of(&self.statistics, self.ran()))
     }
 
     /// Takes one step.
@@ -247,6 +260,7 @@ impl Run {
             // out.
             watch: self.watch.until(world.time()),
             session: Session::new(world),
+            first: self.first.clone(),
             scenario: checkpoint.scenario.clone(),
             heat: checkpoint.heat.clone(),
             shown_heat: Arc::new(checkpoint.heat.cells().collect()),

@@ -9,9 +9,10 @@
 use super::past::{Event, Past, steps};
 use super::run::{Run, Watch};
 use super::{Coordinator, LivePicture, Order};
+use crate::run_results::RunResults;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{CouplingOrder, HandControls, TimeRow, World};
+use roadwright_simulation::{CouplingOrder, HandControls, World};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -44,8 +45,8 @@ pub(super) struct Runner {
     speed: f64,
     watched: Option<u64>,
     coordinator: Option<Coordinator>,
-    /// The rows of the run before.
-    before: Arc<Vec<TimeRow>>,
+    /// What came of the run before.
+    before: Option<Arc<RunResults>>,
     error: Option<(u64, String)>,
     errors: u64,
     orders: u64,
@@ -74,7 +75,7 @@ impl Runner {
             speed: 1.0,
             watched: None,
             coordinator: None,
-            before: Arc::default(),
+            before: None,
             error: None,
             errors: 0,
             orders: 0,
@@ -91,9 +92,9 @@ impl Runner {
 
     fn reset(&mut self) {
         // A run that was not begun compares with nothing.
-        let rows = self.run.as_ref().map(|run| run.statistics.rows());
-        if let Some(rows) = rows.filter(|rows| rows.len() > 1) {
-            self.before = Arc::new(rows.to_vec());
+        let run = self.run.as_ref();
+        if let Some(run) = run.filter(|run| run.statistics.rows().len() > 1) {
+            self.before = Some(run.results());
         }
         (self.past, self.shown_past, self.driven) = (Past::default(), None, None);
         // The agent stays watched; its past belongs to the old run.
@@ -297,7 +298,7 @@ impl Runner {
             return;
         }
         // What would have come is what the new future is compared with.
-        self.before = Arc::new(run.statistics.rows().to_vec());
+        self.before = Some(run.results());
         self.driven = shown.world().driven_by_hand();
         *run = shown;
         self.past.cut_after(step);
@@ -339,7 +340,10 @@ impl Runner {
         if let (Some(shown), Some(run)) = (self.shown(), &self.run) {
             picture.timeline = self.past.timeline(run, self.shown_past.as_ref());
             // Curves and trips are those of the whole run, whatever moment is shown.
-            picture.results = before.results.grown(&run.statistics, &self.before);
+            picture.results =
+                before
+                    .results
+                    .grown(&run.statistics, run.ran(), self.before.as_ref());
             self.show(shown, &before, &mut picture);
         }
         let picture = Arc::new(picture);

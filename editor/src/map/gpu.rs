@@ -34,20 +34,20 @@ fn shown(color: vec4<f32>) -> vec4<f32> {
 
 @vertex fn triangle(
     @location(0) place: vec2<f32>, @location(1) shift: vec2<f32>, @location(2) color: vec4<f32>,
-    @location(3) origin: vec2<f32>,
+    @location(3) origin: vec3<f32>,
 ) -> Out {
-    let at = (origin + place) * view.metres + shift * view.pixels;
-    return Out(vec4<f32>(at, 0.0, 1.0), shown(color));
+    let at = (origin.xy + place) * view.metres + shift * view.pixels;
+    return Out(vec4<f32>(at, 0.0, 1.0), shown(color) * origin.z);
 }
 
 @vertex fn instance(
     @location(0) corner: vec2<f32>, @location(1) shift: vec2<f32>, @location(2) own: vec4<f32>,
-    @location(3) origin: vec2<f32>,
+    @location(3) origin: vec3<f32>,
     @location(4) place: vec2<f32>, @location(5) front: vec2<f32>, @location(6) half_width: f32,
     @location(7) color: vec4<f32>,
 ) -> Out {
     let left = vec2<f32>(-front.y, front.x) / max(length(front), 0.000001) * half_width;
-    let world = origin + place + corner.x * front + corner.y * left + half_width * shift;
+    let world = origin.xy + place + corner.x * front + corner.y * left + half_width * shift;
     var c = own;
     if (own.a == 0.0) { c = color; }
     return Out(vec4<f32>(world * view.metres, 0.0, 1.0), shown(c));
@@ -110,13 +110,16 @@ struct Resources {
     frame: u64,
 }
 
+/// Bytes of an origin: where it is, and how strong what is drawn from there is, 0 to 1.
+const ORIGIN: u64 = 12;
+
 /// Room for origins at first; it grows with what is drawn.
 const FIRST_ORIGINS: usize = 8192;
 
 fn origin_buffer(device: &wgpu::Device, count: usize) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("map origins"),
-        size: 8 * count as u64,
+        size: ORIGIN * count as u64,
         usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
     })
@@ -280,9 +283,9 @@ fn pipeline(
     // An instance's stride of 0 would be simpler, but not every backend has it: each draw call
     // gets its own slice of one element instead.
     let origin = wgpu::VertexBufferLayout {
-        array_stride: 8,
+        array_stride: ORIGIN,
         step_mode: wgpu::VertexStepMode::Instance,
-        attributes: &wgpu::vertex_attr_array![3 => Float32x2],
+        attributes: &wgpu::vertex_attr_array![3 => Float32x3],
     };
     let one = wgpu::VertexBufferLayout {
         array_stride: 24,
@@ -325,38 +328,43 @@ struct Plan<'a> {
     device: &'a wgpu::Device,
     resources: &'a mut Resources,
     centre: DVec2,
-    origins: Vec<[f32; 2]>,
+    origins: Vec<[f32; 3]>,
     draws: Vec<Draw>,
 }
 
 impl Plan<'_> {
-    fn origin(&mut self, origin: DVec2, count: usize) -> u64 {
+    fn origin(&mut self, origin: DVec2, strength: f32, count: usize) -> u64 {
         // In double precision, and from the middle of the view: what the GPU adds up is small then.
         let offset = origin - self.centre;
         let at = self.origins.len() as u64;
-        let origin = [offset.x as f32, offset.y as f32];
+        let origin = [offset.x as f32, offset.y as f32, strength];
         self.origins.extend(std::iter::repeat_n(origin, count));
-        8 * at
+        ORIGIN * at
     }
 
-    /// Plans the layers of meshes that are shown.
-    fn batches(&mut self, meshes: &[Arc<Mesh>], shows: impl Fn(i8) -> bool) {
+    /// Plans the layers and passes of meshes, each as strong as it is told to be: with 0 it is left out.
+    fn batches(&mut self, meshes: &[Arc<Mesh>], strength: impl Fn((i8, u8)) -> f32) {
         let keys: BTreeSet<(i8, u8)> = meshes
             .iter()
             .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
-            .filter(|(layer, _)| shows(*layer))
+            .filter(|key| strength(*key) > 0.0)
             .collect();
-        let placed: Vec<_> = meshes
+        let buffers: Vec<_> = meshes
             .iter()
-            .map(|mesh| {
-                let buffers = self.resources.mesh(self.device, mesh);
-                (mesh, buffers, self.origin(mesh.origin, 1))
-            })
+            .map(|mesh| (mesh, self.resources.mesh(self.device, mesh)))
             .collect();
+        // Passes of one strength share the origins of their meshes.
+        let mut placed: (f32, Vec<u64>) = (-1.0, Vec::new());
         // Over all tiles at once, not tile by tile: the surface of one would hide the markings of
         // its neighbour that reach into it.
         for key in keys {
-            for (mesh, (vertices, indices), origin) in &placed {
+            let strength = strength(key);
+            if placed.0 != strength {
+                let origins = meshes.iter();
+                let origins = origins.map(|mesh| self.origin(mesh.origin, strength, 1));
+                placed = (strength, origins.collect());
+            }
+            for ((mesh, (vertices, indices)), origin) in buffers.iter().zip(&placed.1) {
                 for batch in mesh.batches.iter().filter(|batch| batch.key == key) {
                     self.draws.push(Draw {
                         vertices: vertices.clone(),
@@ -380,7 +388,7 @@ impl Plan<'_> {
         let unit = self.resources.figure(self.device, figure, ink);
         let count = all.list.len();
         // As many as the largest portion has: all portions read the same ones.
-        let origin = self.origin(all.origin, PORTION.min(count));
+        let origin = self.origin(all.origin, 1.0, PORTION.min(count));
         for first in (0..count).step_by(PORTION) {
             let portion = PORTION.min(count - first);
             self.draws.push(Draw {
@@ -440,7 +448,7 @@ impl CallbackTrait for Callback {
             draws: Vec::new(),
         };
         for (list, meshes) in self.frame.lists() {
-            plan.batches(meshes, |layer| self.frame.shows(list, layer));
+            plan.batches(meshes, |key| self.frame.strength(list, key));
         }
         for (figure, all) in self.frame.figures() {
             plan.instances(all, figure, self.frame.ink);

@@ -30,6 +30,16 @@ impl Level {
         }
     }
 
+    /// Pixels per metre at the nearest from which it is looked at.
+    fn nearest(self) -> f64 {
+        match self {
+            Self::Far => 0.4,
+            Self::Middle => 1.25,
+            Self::Close => 2.0,
+            Self::Near => f64::INFINITY,
+        }
+    }
+
     /// Pixels per metre that shapes are made for.
     pub fn pixels_per_metre(self) -> f64 {
         match self {
@@ -325,6 +335,10 @@ impl MeshBuilder {
 impl Painter for MeshBuilder {
     fn scale(&self) -> f64 {
         self.level.pixels_per_metre()
+    }
+
+    fn nearest_scale(&self) -> f64 {
+        self.level.nearest()
     }
 
     fn tolerance(&self) -> f64 {

@@ -8,6 +8,7 @@ mod mesh;
 mod moving;
 mod objects;
 mod paint;
+mod pushed;
 mod shapes;
 mod skid_marks;
 mod terrain;

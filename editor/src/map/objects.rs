@@ -5,7 +5,7 @@ use super::mesh::{Ink, Level, Mesh, MeshBuilder};
 use roadwright_geometry::{DVec2, polygon, unit};
 use roadwright_render::palette::{self, faded, rgb};
 use roadwright_render::{Painter, Pass, land, points_of_interest};
-use roadwright_scenario::{Forest, ForestId, Place, Scenario};
+use roadwright_scenario::{Forest, ForestId, Obstacle, ObstacleId, Place, Scenario};
 use roadwright_simulation::LooseRecord;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Objects {
             .collect();
         Self {
             floors: Arc::new(floors(scenario, ink)),
-            loose: Arc::new(loose(scenario, ink, &[])),
+            loose: Arc::new(loose(origin(scenario), ink, all_loose(scenario), &[])),
             things: Arc::new(things(scenario, ink)),
             starts: Arc::new(starts(scenario, ink)),
             trees: known.values().map(|(_, trees)| trees.clone()).collect(),
@@ -52,7 +52,8 @@ impl Objects {
     }
 }
 
-fn origin(scenario: &Scenario) -> DVec2 {
+/// The middle of the world.
+pub(super) fn origin(scenario: &Scenario) -> DVec2 {
     let (low, high) = scenario.bounds().unwrap_or_default();
     0.5 * (low + high)
 }
@@ -93,12 +94,21 @@ pub(super) const LOOSE: i8 = 0;
 pub(super) const PLACES: i8 = 1;
 const TRIPS: i8 = 2;
 
-/// Obstacles that can be pushed, where a run has pushed them; the others are with the land of their tile.
-pub(super) fn loose(scenario: &Scenario, ink: Ink, pushed: &[LooseRecord]) -> Mesh {
-    let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
+/// Obstacles that can be pushed; the others are with the land of their tile.
+pub(super) fn all_loose(scenario: &Scenario) -> impl Iterator<Item = (&ObstacleId, &Obstacle)> {
     let all = scenario.obstacles().iter();
-    let loose = all.filter(|(_, obstacle)| obstacle.mass.is_some());
-    let loose = land::where_pushed(loose, pushed);
+    all.filter(|(_, obstacle)| obstacle.mass.is_some())
+}
+
+/// Some obstacles that can be pushed, where a run has pushed them, as a mesh around a point.
+pub(super) fn loose<'a>(
+    origin: DVec2,
+    ink: Ink,
+    some: impl Iterator<Item = (&'a ObstacleId, &'a Obstacle)>,
+    pushed: &[LooseRecord],
+) -> Mesh {
+    let mut builder = MeshBuilder::new(origin, Level::Near, ink);
+    let loose = land::where_pushed(some, pushed);
     builder.set_layer(LOOSE);
     let loose = loose.iter().map(|(id, one)| (id, one.as_ref()));
     land::obstacles(&mut builder, loose);
@@ -165,37 +175,4 @@ fn goal_rings(builder: &mut MeshBuilder, at: DVec2) {
     builder.circle(at, 1.6, 0.0, rgb(palette::DESTINATION));
     builder.circle(at, 0.9, 0.0, rgb(palette::PAPER));
     builder.circle(at, 0.45, 0.0, rgb(palette::DESTINATION));
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-mod tests {
-    use super::*;
-    use roadwright_scenario::{ObstacleId, file};
-    use std::path::Path;
-
-    #[test]
-    fn what_has_been_pushed_is_drawn_where_it_lies() {
-        let path =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/obstacle-field.scenario.json");
-        let scenario = file::load(&path).unwrap();
-        let as_it_was = loose(&scenario, Ink::Light, &[]);
-        let (id, post) = scenario.obstacles().iter().next().unwrap();
-        let outline = post.shape.outline();
-        let record = |by: DVec2| LooseRecord {
-            obstacle: *id,
-            outline: outline.iter().map(|point| point + by).collect(),
-            tilt: 0.0,
-        };
-        let there = loose(&scenario, Ink::Light, &[record(DVec2::new(3.0, 0.0))]);
-        assert_ne!(there.vertices, as_it_was.vertices);
-        assert_eq!(there.vertices.len(), as_it_was.vertices.len());
-        // One that an edit has just taken away is nowhere.
-        let gone = LooseRecord {
-            obstacle: ObstacleId(999_999),
-            ..record(DVec2::ZERO)
-        };
-        let again = loose(&scenario, Ink::Light, &[gone]);
-        assert_eq!(again.vertices, as_it_was.vertices);
-    }
 }

@@ -6,6 +6,7 @@ use super::instances::Instances;
 use super::mesh::{Ink, Level, Mesh};
 use super::moving::{self, Moving};
 use super::objects::{self, Objects};
+use super::pushed::Pushed;
 use super::shapes;
 use super::terrain::TerrainImage;
 use super::tiles::{self, TileId, Tiles};
@@ -18,7 +19,7 @@ use crate::worker::Worker;
 use egui::{Color32, Rect, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
-use roadwright_render::land;
+use roadwright_render::{Pass, land};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeSet, HashMap};
@@ -117,14 +118,6 @@ pub struct MapPainter {
     hidden: BTreeSet<MapPart>,
     /// Obstacles that a run has pushed, and how they are drawn.
     pushed: Option<Pushed>,
-}
-
-/// Loose obstacles as a run has left them.
-struct Pushed {
-    records: Vec<LooseRecord>,
-    scene: Arc<Scene>,
-    ink: Ink,
-    mesh: Arc<Mesh>,
 }
 
 impl MapPainter {
@@ -232,20 +225,10 @@ impl MapPainter {
             self.pushed = None;
             return;
         };
-        // It is called in every frame; posts come to rest.
-        let is_known = |known: &Pushed| {
-            known.records == records
-                && known.ink == self.content_ink
-                && Arc::ptr_eq(&known.scene, &scene)
-        };
-        if !self.pushed.as_ref().is_some_and(is_known) {
-            let mesh = objects::loose(&scene.scenario, self.content_ink, records);
-            self.pushed = Some(Pushed {
-                records: records.to_vec(),
-                scene,
-                ink: self.content_ink,
-                mesh: Arc::new(mesh),
-            });
+        // It is called in every frame.
+        match &mut self.pushed {
+            Some(known) if known.is_of(&scene, self.content_ink) => known.follow(records),
+            pushed => *pushed = Some(Pushed::new(scene, self.content_ink, records)),
         }
     }
 
@@ -376,19 +359,32 @@ impl MapPainter {
         let (mut roads, mut land, mut obstacles) = (Vec::new(), Vec::new(), Vec::new());
         let mut wanted = Vec::new();
         let content_tiles = self.content.tiles.clone();
+        // Beyond the distance from which roads are lines houses fade: they are those of the level before,
+        // which one needs when one comes nearer.
+        let has_faint_houses =
+            level == Level::Far && land::Detail::at(1.0 / camera.scale).is_some();
         for (id, tile) in content_tiles.visible(low, high) {
             let own = self.meshes.get(&(id, level));
-            let fresh = own.filter(|known| {
+            let is_fresh = |known: &&TileAnswer| {
                 known.fingerprint == tile.fingerprint && known.ink == self.content_ink
-            });
-            if fresh.is_none() && !self.asked.contains(&(id, level)) {
+            };
+            if own.filter(is_fresh).is_none() && !self.asked.contains(&(id, level)) {
                 wanted.push((id, level));
+            }
+            let faint = (id, Level::Middle);
+            let houses =
+                (has_faint_houses && tile.has_obstacles()).then(|| self.meshes.get(&faint));
+            if houses.is_some_and(|known| known.filter(is_fresh).is_none())
+                && !self.asked.contains(&faint)
+            {
+                wanted.push(faint);
             }
             // An older or another level's picture is better than a hole.
             let others = [Level::Near, Level::Close, Level::Middle, Level::Far];
             let known = own.or_else(|| others.iter().find_map(|l| self.meshes.get(&(id, *l))));
             if let Some(answer) = known {
                 roads.push(answer.mesh.clone());
+                let answer = houses.flatten().unwrap_or(answer);
                 // Most tiles of a scenario that nobody has imported have neither.
                 let filled = |mesh: &&Arc<Mesh>| !mesh.indices.is_empty();
                 land.extend(Some(&answer.ground).filter(filled).cloned());
@@ -428,8 +424,8 @@ impl MapPainter {
             roads,
             obstacles,
             loose: match &self.pushed {
-                Some(pushed) => pushed.mesh.clone(),
-                None => self.content.objects.loose.clone(),
+                Some(pushed) => pushed.meshes(),
+                None => vec![self.content.objects.loose.clone()],
             },
             things: self.content.objects.things.clone(),
             starts: (moving.is_none() && self.shows(MapPart::Vehicles))
@@ -452,7 +448,8 @@ pub(super) struct Frame {
     pub(super) roads: Vec<Arc<Mesh>>,
     /// Fixed obstacles of all tiles in view.
     pub(super) obstacles: Vec<Arc<Mesh>>,
-    pub(super) loose: Arc<Mesh>,
+    /// Loose obstacles: those that lie still, and those that move.
+    pub(super) loose: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
     pub(super) trees: Vec<Arc<Instances>>,
@@ -484,7 +481,7 @@ impl Frame {
         lists.extend([
             (List::Roads, self.roads.as_slice()),
             (List::Obstacles, self.obstacles.as_slice()),
-            (List::Things, one(&self.loose)),
+            (List::Things, self.loose.as_slice()),
             (List::Things, one(&self.things)),
             (List::Starts, self.starts.as_slice()),
         ]);
@@ -492,7 +489,7 @@ impl Frame {
     }
 
     /// Whether a layer of a list of meshes is drawn.
-    pub(super) fn shows(&self, list: List, layer: i8) -> bool {
+    fn shows(&self, list: List, layer: i8) -> bool {
         let part = match (list, layer) {
             (List::Land, tiles::YARDS) | (List::Obstacles, _) => MapPart::Obstacles,
             (List::Land, _) => MapPart::Land,
@@ -507,6 +504,28 @@ impl Frame {
             (List::Ground | List::Starts, _) => return true,
         };
         !self.hidden.contains(&part)
+    }
+
+    /// How strong a layer and pass of a list of meshes is, 0 to 1: nothing of what is hidden; obstacles and what
+    /// is on their roofs come gently as one comes nearer.
+    pub(super) fn strength(&self, list: List, (layer, pass): (i8, u8)) -> f32 {
+        if !self.shows(list, layer) {
+            return 0.0;
+        }
+        let fades = matches!(
+            (list, layer),
+            (List::Land, tiles::YARDS) | (List::Obstacles, _) | (List::Things, objects::LOOSE)
+        );
+        if !fades {
+            return 1.0;
+        }
+        let pass = if pass == Pass::Kerb as u8 {
+            Pass::Kerb
+        } else {
+            Pass::Paving
+        };
+        let detail = land::Detail::at(1.0 / self.camera.scale);
+        detail.map_or(0.0, |detail| detail.of_pass(pass))
     }
 
     /// What there are many of, from the bottom up.

@@ -13,8 +13,8 @@ pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame:
     let painter = painter.with_clip_rect(rect);
     let mut shapes = Vec::new();
     for (list, meshes) in frame.lists() {
-        add_batches(&mut shapes, rect, camera, meshes, |layer| {
-            frame.shows(list, layer)
+        add_batches(&mut shapes, rect, camera, meshes, |key| {
+            frame.strength(list, key)
         });
     }
     for (figure, all) in frame.figures() {
@@ -28,28 +28,30 @@ pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame:
     painter.extend(shapes);
 }
 
-/// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road.
+/// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road, each as strong as
+/// it is told to be: with 0 it is left out.
 fn add_batches(
     shapes: &mut Vec<Shape>,
     rect: Rect,
     camera: &Camera,
     meshes: &[Arc<Mesh>],
-    shows: impl Fn(i8) -> bool,
+    strength: impl Fn((i8, u8)) -> f32,
 ) {
     let keys: BTreeSet<(i8, u8)> = meshes
         .iter()
         .flat_map(|mesh| mesh.batches.iter().map(|batch| batch.key))
-        .filter(|(layer, _)| shows(*layer))
+        .filter(|key| strength(*key) > 0.0)
         .collect();
     for key in keys {
+        let strength = strength(key);
         for mesh in meshes {
             let batches = mesh.batches.iter().filter(|batch| batch.key == key);
-            shapes.extend(batches.map(|batch| shape(rect, camera, mesh, batch)));
+            shapes.extend(batches.map(|batch| shape(rect, camera, mesh, (batch, strength))));
         }
     }
 }
 
-fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch) -> Shape {
+fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, (batch, strength): (&Batch, f32)) -> Shape {
     let origin = camera.screen(rect, mesh.origin);
     let scale = (1.0 / camera.scale) as f32;
     let range = batch.indices.start as usize..batch.indices.end as usize;
@@ -67,16 +69,29 @@ fn shape(rect: Rect, camera: &Camera, mesh: &Mesh, batch: &Batch) -> Shape {
         .map(|v| {
             let f = |i: usize| f32::from_bits(v[i]);
             let [r, g, b, a] = v[4].to_ne_bytes();
+            let color = Color32::from_rgba_premultiplied(r, g, b, a);
             Vertex {
                 // The screen's y points down.
                 pos: origin + Vec2::new(f(0) * scale + f(2), -(f(1) * scale + f(3))),
                 uv: egui::epaint::WHITE_UV,
-                color: Color32::from_rgba_premultiplied(r, g, b, a),
+                color: faded(color, strength),
             }
         })
         .collect();
     out.indices = used.iter().map(|i| i - first).collect();
     Shape::mesh(out)
+}
+
+/// A premultiplied colour that covers less of what lies below.
+fn faded(color: Color32, strength: f32) -> Color32 {
+    // Most are not: rounding must not change them.
+    if strength < 1.0 {
+        let [r, g, b, a] = color.to_array();
+        let byte = |c: u8| (f32::from(c) * strength).round() as u8;
+        Color32::from_rgba_premultiplied(byte(r), byte(g), byte(b), byte(a))
+    } else {
+        color
+    }
 }
 
 fn instances(rect: Rect, camera: &Camera, all: &Instances, unit: &UnitShape) -> Shape {

@@ -104,6 +104,11 @@ impl Tile {
         !has_roads && self.land.is_empty() && self.obstacles.is_empty()
     }
 
+    /// Whether fixed obstacles stand in it.
+    pub(super) fn has_obstacles(&self) -> bool {
+        !self.obstacles.is_empty()
+    }
+
     fn grow(&mut self, low: DVec2, high: DVec2, empty: bool) {
         (self.low, self.high) = if empty {
             (low, high)
@@ -235,7 +240,9 @@ pub(super) const YARDS: i8 = -1;
 pub(super) fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
     let scenario = &scene.scenario;
-    if let Some(detail) = land::Detail::at(level.pixels_per_metre()) {
+    // From far away those of the level before are shown, see `frame`.
+    if let Some(detail) = land::Detail::at(builder.nearest_scale()).filter(|_| level != Level::Far)
+    {
         builder.set_layer(YARDS);
         let obstacles = tile.obstacles.iter();
         let houses = obstacles.filter_map(|id| scenario.obstacles().get(id));
@@ -252,6 +259,9 @@ pub(super) fn ground(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh
 /// The triangles of the fixed obstacles of a tile: above the roads, as they are in pictures.
 pub(super) fn obstacles(scene: &Scene, tile: &Tile, level: Level, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(0.5 * (tile.low + tile.high), level, ink);
+    if level == Level::Far {
+        return builder.finish();
+    }
     let all = scene.scenario.obstacles();
     let own: Vec<_> = tile
         .obstacles

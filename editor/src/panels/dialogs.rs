@@ -254,6 +254,11 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
             "Write",
             "folder for timeline.csv and trips.csv",
         ),
+        Purpose::Comparison => (
+            "Export the comparison",
+            "Write",
+            "folder for figures.csv, trips.csv and timeline.csv",
+        ),
         Purpose::OpenVehicle => ("Open a vehicle", "Open", "path of a .vehicle.json file"),
         Purpose::CompareVehicle => (
             "Compare with a vehicle",

@@ -7,29 +7,46 @@ use crate::kind_edits::Kind;
 use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Grid, Role, Ui, WidgetInfo};
 use roadwright_agent::{ParameterInfo, ParameterKind, Slot};
-use roadwright_scenario::{Edit, ModuleSetting, Stack, VehicleType};
+use roadwright_scenario::{Edit, ModuleSetting, Scenario, Stack, VehicleType};
 use std::ops::RangeInclusive;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let scenario = model.document.scenario();
     heading(ui, "Vehicle types");
-    for (key, kind) in model.document.scenario().vehicle_types() {
-        CollapsingHeader::new(key)
+    for (key, kind) in scenario.listed_vehicle_types() {
+        let shown = CollapsingHeader::new(key)
             .id_salt(("vehicle type", key))
             .show(ui, |ui| {
                 naming(ui, model, Kind::VehicleType, key, actions);
                 super::workshop::open_button(ui, key, actions);
                 vehicle_type(ui, key, kind, actions);
             });
+        let header = &shown.header_response;
+        super::reorder::header(ui, header, scenario, (Kind::VehicleType, key), actions);
     }
     heading(ui, "Stacks");
-    for (key, stack) in model.document.scenario().stacks() {
-        CollapsingHeader::new(key)
+    for (key, stack) in scenario.listed_stacks() {
+        let shown = CollapsingHeader::new(key)
             .id_salt(("stack", key))
             .show(ui, |ui| {
                 naming(ui, model, Kind::Stack, key, actions);
                 self::stack(ui, model, key, stack, actions);
             });
+        let header = &shown.header_response;
+        super::reorder::header(ui, header, scenario, (Kind::Stack, key), actions);
     }
+}
+
+/// Keys and names of vehicle types to choose from, in the order of their list.
+pub(super) fn vehicle_types(scenario: &Scenario) -> Vec<(String, String)> {
+    let types = scenario.listed_vehicle_types().into_iter();
+    types.map(|(k, v)| (k.clone(), v.name.clone())).collect()
+}
+
+/// Keys of stacks to choose from, in the order of their list, each beside itself as its name.
+pub(super) fn stacks(scenario: &Scenario) -> Vec<(String, String)> {
+    let stacks = scenario.listed_stacks().into_iter();
+    stacks.map(|(key, _)| (key.clone(), key.clone())).collect()
 }
 
 /// The name of a vehicle type or stack to change, and buttons to copy and to delete it.
@@ -41,7 +58,7 @@ fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<A
     let mut name: String = ui
         .data(|data| data.get_temp(id))
         .unwrap_or_else(|| key.to_owned());
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let field = ui.add(egui::TextEdit::singleline(&mut name).desired_width(130.0));
         let label = format!("Name of {word} {key}");
         field.widget_info(move || WidgetInfo::labeled(Role::TextInput, true, &label));
@@ -65,6 +82,7 @@ fn naming(ui: &mut Ui, model: &Model, kind: Kind, key: &str, actions: &mut Vec<A
         if ui.small_button(format!("Delete {key}")).clicked() {
             send(kind.deleted(scenario, key), "Delete", kind, actions);
         }
+        super::reorder::buttons(ui, scenario, (kind, key), actions);
     });
 }
 

@@ -46,7 +46,8 @@ const SIMULATION: Groups = &[
     &[C::PlayPause, C::StepOnce, C::LookBack, C::Reset],
     &[C::Faster, C::Slower],
     &[C::Drive, C::Uncouple, C::Couple],
-    &[C::Results, C::Experiment, C::Workshop],
+    &[C::Results, C::KeepRun, C::CompareRuns],
+    &[C::Experiment, C::Workshop],
 ];
 const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];
 

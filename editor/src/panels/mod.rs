@@ -2,6 +2,7 @@
 
 mod bundle;
 mod code;
+mod compare;
 mod controller;
 mod damaged;
 mod dialogs;
@@ -23,6 +24,7 @@ mod past;
 mod plots;
 mod problems;
 mod property;
+mod reorder;
 mod results;
 mod scripts;
 mod status;
@@ -69,6 +71,8 @@ pub(crate) enum Pane {
     Experiment,
     /// The vehicle workshop, which is opened when it is asked for.
     Workshop,
+    /// Two runs beside each other; it is opened when it is asked for.
+    Compare,
 }
 
 impl Pane {
@@ -86,6 +90,7 @@ impl Pane {
             Self::Results => "Results",
             Self::Experiment => "Experiment",
             Self::Workshop => "Workshop",
+            Self::Compare => Command::CompareRuns.title(),
         }
     }
 }
@@ -97,6 +102,7 @@ pub(crate) struct PanelState {
     objects_filter: String,
     script: scripts::ScriptPanel,
     results: results::ResultsPanel,
+    compare: compare::ComparePanel,
     experiment: experiment::ExperimentPanel,
     dialog: dialogs::OpenDialog,
 }
@@ -110,6 +116,7 @@ impl PanelState {
             objects_filter: String::new(),
             script: scripts::ScriptPanel::default(),
             results: results::ResultsPanel::default(),
+            compare: compare::ComparePanel::default(),
             experiment: experiment::ExperimentPanel::default(),
             dialog: dialogs::OpenDialog::default(),
         }
@@ -122,8 +129,8 @@ impl PanelState {
 
     /// Brings the panel with a title to the front.
     pub(crate) fn bring_to_front(&mut self, title: &str) {
-        // These two may be in no tile yet, or have been closed.
-        let opened = [Pane::Experiment, Pane::Workshop];
+        // These may be in no tile yet, or have been closed.
+        let opened = [Pane::Experiment, Pane::Workshop, Pane::Compare];
         if let Some(pane) = opened.into_iter().find(|pane| pane.title() == title) {
             opened::open_below_map(&mut self.tree, pane);
         }
@@ -168,6 +175,7 @@ struct Panes<'a> {
     objects_filter: &'a mut String,
     script: &'a mut scripts::ScriptPanel,
     results: &'a mut results::ResultsPanel,
+    compare: &'a mut compare::ComparePanel,
     experiment: &'a mut experiment::ExperimentPanel,
     /// Whether the panels have no more room than they need.
     is_narrow: bool,
@@ -200,6 +208,7 @@ impl Behavior<Pane> for Panes<'_> {
                         experiment::ui(ui, self.model, self.experiment, self.actions);
                     }
                     Pane::Workshop => workshop::ui(ui, self.model, self.actions),
+                    Pane::Compare => compare::ui(ui, self.model, self.compare, self.actions),
                     Pane::Map => {}
                 });
         });
@@ -231,7 +240,12 @@ impl Behavior<Pane> for Panes<'_> {
     fn is_tab_closable(&self, tiles: &Tiles<Pane>, tile: TileId) -> bool {
         // It is not there at first, and is opened again by its command.
         let pane = tiles.get(tile);
-        matches!(pane, Some(Tile::Pane(Pane::Experiment | Pane::Workshop)))
+        matches!(
+            pane,
+            Some(Tile::Pane(
+                Pane::Experiment | Pane::Workshop | Pane::Compare
+            ))
+        )
     }
 
     fn is_tab_bar_visible(&self, _: TileId, _: &egui_tiles::Tabs) -> bool {
@@ -278,6 +292,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
             objects_filter: &mut panels.objects_filter,
             script: &mut panels.script,
             results: &mut panels.results,
+            compare: &mut panels.compare,
             experiment: &mut panels.experiment,
         };
         panels.tree.ui(&mut panes, ui);

@@ -3,6 +3,7 @@
 use super::past;
 use super::plots::{Curve, plot_at};
 use super::widgets::{empty, named};
+use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::run_results::RunResults;
 use crate::theme::Theme;
@@ -51,6 +52,11 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut ResultsPanel, actions: 
         ui.selectable_value(&mut state.shows_trips, false, "Curves");
         ui.selectable_value(&mut state.shows_trips, true, "Trips");
         export(ui, model, actions);
+        let compare = ui.button("Compare…");
+        let hint = Command::CompareRuns.hint();
+        if compare.on_hover_text(hint).clicked() {
+            actions.push(Action::Do(Command::CompareRuns));
+        }
     });
     if state.shows_trips {
         trips(ui, &results.trips, state, actions);
@@ -97,7 +103,11 @@ fn in_words(row: &TimeRow) -> String {
 /// The curves; those of the run before are thin and pale.
 /// Returns the time that was clicked.
 fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> Option<f64> {
-    let (rows, before) = (&results.rows[..], &results.before[..]);
+    let before = results.before.as_ref();
+    let (rows, before) = (
+        &results.rows[..],
+        before.map_or(&[][..], |before| &before.rows),
+    );
     // A line needs two points.
     if rows.len() < 2 && before.len() < 2 {
         return None;
@@ -127,7 +137,8 @@ fn curves(ui: &mut Ui, theme: Theme, results: &RunResults, at: Option<f64>) -> O
     clicked
 }
 
-fn curve(
+/// A curve of a run, thinned out where it has more points than a plot has pixels.
+pub(super) fn curve(
     name: &'static str,
     color: egui::Color32,
     width: f32,

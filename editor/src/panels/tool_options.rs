@@ -273,10 +273,8 @@ fn terrain(ui: &mut Ui, options: &mut ToolOptions) {
 
 fn agents(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
     let scenario = model.document.scenario();
-    let types = scenario.vehicle_types().iter();
-    let types: Vec<(String, String)> = types.map(|(k, v)| (k.clone(), v.name.clone())).collect();
-    let stacks = scenario.stacks().keys();
-    let stacks: Vec<(String, String)> = stacks.map(|k| (k.clone(), k.clone())).collect();
+    let types = super::kinds::vehicle_types(scenario);
+    let stacks = super::kinds::stacks(scenario);
     ui.label("Vehicle");
     if let Some(chosen) = choice(ui, "Vehicle type", &options.vehicle, &types) {
         options.vehicle = chosen;

@@ -6,7 +6,6 @@ mod flow;
 mod forest;
 pub mod handles;
 mod land;
-mod map_part;
 mod measure;
 mod obstacle;
 mod options;
@@ -20,12 +19,12 @@ mod terrain;
 mod trip;
 mod vehicle;
 
-pub use map_part::{MapPart, layers};
 pub use options::{
     ForestOptions, ObstacleKind, ObstacleOptions, RandomTripOptions, RoadPreset, SnapOptions,
     TerrainMode, TerrainOptions, ToolOptions, standard_presets,
 };
 pub use ribbon::ribbon;
+pub use roadwright_scenario::{MapPart, layers};
 pub(crate) use select::named;
 pub use select::outline_of;
 pub use snap::{Snap, SnapKind, grid_spacing, snap};

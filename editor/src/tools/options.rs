@@ -221,7 +221,7 @@ impl ToolOptions {
 
     /// Whether the roads of a layer are hidden, with all roads or alone.
     pub fn hides_layer(&self, layer: i8) -> bool {
-        self.hides(MapPart::Roads) || self.hides(MapPart::Layer(layer))
+        roadwright_scenario::hides_layer(&self.hidden, layer)
     }
 }
 

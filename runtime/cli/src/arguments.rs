@@ -4,7 +4,7 @@ use crate::agent_times::{agent_at, agent_at_from};
 use crate::commands::{BenchVerb, Compare, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
-use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::{DynamicsLevel, MapPart};
 use std::path::PathBuf;
 
 /// Draw worlds, let agents drive in them, and measure how well they do.
@@ -411,6 +411,9 @@ pub(crate) struct Render {
     /// Draw the bodies of vehicles of level rigid as the solver has them: hulls, wheels, loads
     #[arg(long)]
     pub(crate) bodies: bool,
+    /// Leave these out: roads, obstacles, forests, land, places, vehicles, layer:N for the roads of a layer
+    #[arg(long, value_name = "KIND,...", value_delimiter = ',')]
+    pub(crate) hide: Vec<MapPart>,
     #[command(flatten)]
     pub(crate) simulate: Simulate,
 }

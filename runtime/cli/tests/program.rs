@@ -329,6 +329,10 @@ fn unusable_calls_end_with_two_and_say_why() {
         &["render", &file, "--out", "x.png", "--view", "1,2,3"],
         "--view needs four numbers",
     );
+    refused(
+        &["render", &file, "--out", "x.png", "--hide", "land,cars"],
+        "\"cars\" is no part of a map: expected roads",
+    );
     refused(&["render", &file, "--out", "x.gif"], "--until SECONDS");
     refused(
         &["render", &file, "--out", "x.png", "--bodies"],
@@ -516,6 +520,24 @@ fn pictures_are_the_same_every_time_and_show_vehicles() {
     let first = draw("a.png", Some("30"));
     assert_eq!(first, draw("b.png", Some("30")));
     assert_ne!(first, draw("c.png", None));
+}
+
+#[test]
+fn pictures_leave_out_what_they_are_told_to() {
+    let folder = tempfile::tempdir().unwrap();
+    let draw = |hide: &[&str]| {
+        let out = folder.path().join("x.png").display().to_string();
+        let file = scenario("crossroads");
+        let mut arguments = vec!["render", &file, "--out", &out, "--size", "320x240"];
+        arguments.extend(hide);
+        assert_eq!(code(&call(&arguments)), 0);
+        std::fs::read(out).unwrap()
+    };
+    let whole = draw(&[]);
+    assert_ne!(whole, draw(&["--hide", "forests,roads"]));
+    // The crossroads lie on layer 0 alone.
+    assert_eq!(draw(&["--hide", "roads"]), draw(&["--hide", "layer:0"]));
+    assert_eq!(whole, draw(&["--hide", "layer:-3"]));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::figure::Figure;
 use crate::palette::{
     BLOCK, CROWNS, FOREST, LOOSE, OUTLINE, ROOF_EDGE, ROOF_LINE, ROOF_THING, ROOFS, SHADOW,
-    SHADOW_OPACITY, faded, one_of, rgb,
+    SHADOW_OPACITY, faded, one_of,
 };
 use crate::{Painter, Pass};
 use glam::DVec2;
@@ -28,11 +28,10 @@ const PARAPET: f64 = 0.55;
 /// Roofs from this area on have things on them, m^2.
 const LARGE_ROOF: f64 = 120.0;
 
-/// Pixels per metre from which houses are seen, from which they are as dark as near by, and from which they
-/// have shadows, parapets and things on their roofs.
+/// Pixels per metre from which obstacles begin to be seen, and from which they are as dark as near by.
 const HOUSES: (f64, f64) = (0.25, 0.4);
-const SHADOWS: f64 = 0.6;
-const PARAPETS: f64 = 1.2;
+/// The same for parapets and things on roofs.
+const PARAPETS: (f64, f64) = (1.25, 1.8);
 /// A roof of more corners, or with shorter edges, m, has its parapet as a line: moved inwards, its edges would
 /// cross.
 const PLAIN: (usize, f64) = (12, 1.2);
@@ -40,21 +39,29 @@ const PLAIN: (usize, f64) = (12, 1.2);
 /// How much of houses is seen at a scale.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Detail {
-    /// How much they cover what lies below, 0 to 1: from far away they fade.
-    strength: f32,
-    has_shadows: bool,
-    has_parapets: bool,
+    /// How much obstacles, shadows and yards cover what lies below, 0 to 1: from far away they fade.
+    pub strength: f32,
+    /// The same for parapets and things on roofs, which are of [`Pass::Kerb`].
+    pub parapets: f32,
 }
 
 impl Detail {
-    /// What is seen at a scale in pixels per metre; `None`: no houses.
+    /// What is seen at a scale in pixels per metre; `None`: no obstacles.
     pub fn at(scale: f64) -> Option<Self> {
-        let strength = ((scale - HOUSES.0) / (HOUSES.1 - HOUSES.0)).min(1.0) as f32;
+        let share = |(from, to): (f64, f64)| ((scale - from) / (to - from)).clamp(0.0, 1.0) as f32;
+        let strength = share(HOUSES);
         (strength > 0.0).then_some(Self {
             strength,
-            has_shadows: scale >= SHADOWS,
-            has_parapets: scale >= PARAPETS,
+            parapets: share(PARAPETS),
         })
+    }
+
+    /// How strong a pass of obstacles is.
+    pub fn of_pass(self, pass: Pass) -> f32 {
+        match pass {
+            Pass::Kerb => self.parapets,
+            _ => self.strength,
+        }
     }
 }
 
@@ -113,16 +120,14 @@ pub fn obstacles<'a>(
     painter: &mut impl Painter,
     obstacles: impl IntoIterator<Item = (&'a ObstacleId, &'a Obstacle)> + Clone,
 ) {
-    let Some(detail) = Detail::at(painter.scale()) else {
+    let Some(detail) = Detail::at(painter.nearest_scale()) else {
         return;
     };
     painter.begin(Pass::Ground);
-    if detail.has_shadows {
-        let all = obstacles.clone().into_iter();
-        all.for_each(|(_, obstacle)| shadow(painter, obstacle));
-    }
-    painter.begin(Pass::Paving);
+    let all = obstacles.clone().into_iter();
+    all.for_each(|(_, obstacle)| shadow(painter, obstacle, detail.strength));
     for (id, obstacle) in obstacles {
+        painter.begin(Pass::Paving);
         let outline = obstacle.shape.outline();
         if is_house(obstacle) {
             house(painter, *id, &outline, detail);
@@ -132,8 +137,8 @@ pub fn obstacles<'a>(
             } else {
                 ROOF_LINE
             };
-            painter.polygon(&outline, rgb(color));
-            painter.edge(&outline, 0.0, 1.0, faded(OUTLINE, 0.8));
+            painter.polygon(&outline, faded(color, detail.strength));
+            painter.edge(&outline, 0.0, 1.0, faded(OUTLINE, 0.8 * detail.strength));
         }
     }
 }
@@ -151,7 +156,7 @@ fn grown(ring: &[DVec2], by: f64) -> Vec<DVec2> {
 
 /// A soft shadow, light from the north-west. A tower has the shadow of a house of 20 m, or it would
 /// hide a street.
-fn shadow(painter: &mut impl Painter, obstacle: &Obstacle) {
+fn shadow(painter: &mut impl Painter, obstacle: &Obstacle, strength: f32) {
     let height = obstacle.height.min(20.0);
     let outline = obstacle.shape.outline();
     let cast = DVec2::new(0.22, -0.22) * height;
@@ -171,30 +176,36 @@ fn shadow(painter: &mut impl Painter, obstacle: &Obstacle) {
     } else {
         outline.iter().map(|p| *p + cast).collect()
     };
-    painter.soft_polygon(&ring, fade, faded(SHADOW, SHADOW_OPACITY));
+    painter.soft_polygon(&ring, fade, faded(SHADOW, SHADOW_OPACITY * strength));
 }
 
-/// A roof in one of some tones with a light parapet.
+/// A roof in one of some tones, with a light parapet where that is seen.
 fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: Detail) {
     let ring = polygon::tidy_ring(outline);
     let number = u64::from(id.0);
     let tone = one_of(&ROOFS, number);
-    if !detail.has_parapets {
+    let parapets = detail.parapets;
+    let is_near = Detail::at(painter.scale()).is_some_and(|detail| detail.parapets >= 1.0);
+    // Parapets that begin to be seen lie over the plain roof; when they are all there it is not seen.
+    if parapets < 1.0 || !is_near {
         painter.polygon(&ring, faded(tone, detail.strength));
+    }
+    if parapets <= 0.0 {
         return;
     }
+    painter.begin(Pass::Kerb);
     let is_plain =
         ring.len() <= PLAIN.0 && polygon::edges(&ring).all(|(a, b)| (b - a).length() >= PLAIN.1);
     let roof = if is_plain {
-        painter.polygon(&ring, rgb(ROOF_EDGE));
-        painter.edge(&ring, 0.0, 1.0, rgb(ROOF_LINE));
+        painter.polygon(&ring, faded(ROOF_EDGE, parapets));
+        painter.edge(&ring, 0.0, 1.0, faded(ROOF_LINE, parapets));
         let roof = grown(&ring, -PARAPET);
-        painter.polygon(&roof, rgb(tone));
+        painter.polygon(&roof, faded(tone, parapets));
         roof
     } else {
-        painter.polygon(&ring, rgb(tone));
+        painter.polygon(&ring, faded(tone, parapets));
         for wall in walls(&ring) {
-            painter.line(&wall, PARAPET, 1.0, None, rgb(ROOF_EDGE));
+            painter.line(&wall, PARAPET, 1.0, None, faded(ROOF_EDGE, parapets));
         }
         ring.clone()
     };
@@ -203,9 +214,9 @@ fn house(painter: &mut impl Painter, id: ObstacleId, outline: &[DVec2], detail: 
             painter.soft_polygon(
                 &thing.map(|p| p + DVec2::new(0.2, -0.2)),
                 0.4,
-                faded(SHADOW, 0.18),
+                faded(SHADOW, 0.18 * parapets),
             );
-            painter.polygon(&thing, rgb(ROOF_THING));
+            painter.polygon(&thing, faded(ROOF_THING, parapets));
         }
     }
 }
@@ -281,6 +292,7 @@ pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
 pub const TREE: Figure = Figure::Tree;
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
     use roadwright_geometry::Pose;
@@ -312,12 +324,24 @@ mod tests {
     }
 
     #[test]
-    fn houses_fade_and_lose_their_details_with_distance() {
-        assert_eq!(Detail::at(0.2), None);
-        let [far, middle, near] = [0.3, 1.0, 5.0].map(|scale| Detail::at(scale).unwrap());
-        assert!(far.strength < 1.0 && !far.has_shadows);
-        assert!(middle.strength == 1.0 && middle.has_shadows && !middle.has_parapets);
-        assert!(near.has_parapets);
+    fn houses_and_their_parapets_come_gently() {
+        assert_eq!(Detail::at(0.25), None);
+        assert_eq!(Detail::at(f64::NAN), None);
+        let at = |scale: f64| Detail::at(scale).unwrap();
+        let steps = (26..400).map(|i| f64::from(i) / 100.0);
+        let mut before = Detail {
+            strength: 0.0,
+            parapets: 0.0,
+        };
+        for scale in steps {
+            let now = at(scale);
+            // A step of the wheel is larger than this one: none jumps.
+            assert!((0.0..0.07).contains(&(now.strength - before.strength)));
+            assert!((0.0..0.03).contains(&(now.parapets - before.parapets)));
+            before = now;
+        }
+        assert_eq!((before.strength, before.parapets), (1.0, 1.0));
+        assert_eq!(at(1.2).parapets, 0.0);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use glam::DVec2;
 use roadwright_geometry::HeightField;
 use roadwright_geometry::unit;
 use roadwright_scenario::junction::{Junction, Layout, layout};
-use roadwright_scenario::{Place, RoadId, Scenario};
+use roadwright_scenario::{MapPart, Place, RoadId, Scenario, hides_layer};
 use roadwright_simulation::{PersonRecord, SignalHead, Snapshot, TrailerRecord, VehicleRecord};
 use std::collections::BTreeSet;
 
@@ -37,6 +37,14 @@ pub struct Picture {
     pub bodies: bool,
     /// What signals show; those that are not named here are off.
     pub signals: Vec<SignalHead>,
+    /// Kinds of objects, and layers of roads, that are left out.
+    pub hidden: BTreeSet<MapPart>,
+}
+
+impl Picture {
+    fn shows(&self, part: MapPart) -> bool {
+        !self.hidden.contains(&part)
+    }
 }
 
 /// A path that was driven.
@@ -63,6 +71,7 @@ impl Default for Picture {
             dark: false,
             bodies: false,
             signals: Vec::new(),
+            hidden: BTreeSet::new(),
         }
     }
 }
@@ -100,43 +109,32 @@ pub(crate) fn drawn(
     if let Some(field) = scenario.terrain() {
         relief(&mut canvas, field, picture.dark);
     }
-    if let Some(paint) = land::Detail::at(canvas.scale) {
-        land::yards(&mut canvas, scenario.obstacles().values(), paint);
-    }
-    ground::all(&mut canvas, scenario);
-    land::floors(&mut canvas, scenario);
+    draw_land(&mut canvas, scenario, picture);
     // From the ground up: what is drawn later covers what lies below it in the world. Texts come
     // last, so that nothing covers them.
     let layout = layout(scenario.network(), scenario.about());
-    draw_roads(&mut canvas, scenario, &layout);
-    let pushed = snapshot.map_or(&[][..], |snapshot| &snapshot.loose);
-    let obstacles = land::where_pushed(scenario.obstacles().iter(), pushed);
-    let obstacles = obstacles.iter().map(|(id, one)| (id, one.as_ref()));
-    land::obstacles(&mut canvas, obstacles);
-    points_of_interest(&mut canvas, scenario);
-    draw_trees(&mut canvas, scenario);
-    draw_ground_goals(&mut canvas, scenario);
+    draw_roads(&mut canvas, scenario, &layout, &picture.hidden);
+    draw_objects(&mut canvas, scenario, snapshot, picture);
     for trail in &picture.trails {
         canvas.line(&trail.points, trail.width, 2.0, None, rgb(trail.color));
     }
-    if let Some(snapshot) = snapshot {
+    let driving = snapshot.filter(|_| picture.shows(MapPart::Vehicles));
+    if let Some(snapshot) = driving {
         for vehicle in &snapshot.vehicles {
             draw_vehicle(&mut canvas, vehicle, snapshot);
         }
     }
     // Above their vehicles: a semi-trailer lies on its tractor.
-    for trailer in snapshot.into_iter().flat_map(Snapshot::all_trailers) {
+    for trailer in driving.into_iter().flat_map(Snapshot::all_trailers) {
         draw_trailer(&mut canvas, trailer);
     }
     for person in snapshot.into_iter().flat_map(|s| &s.people) {
         draw_person(&mut canvas, person);
     }
-    draw_lit_signals(&mut canvas, scenario, &layout, &picture.signals);
-    names::land(&mut canvas, scenario);
-    names::streets(&mut canvas, scenario, &layout);
-    names::places(&mut canvas, scenario);
+    draw_lit_signals(&mut canvas, scenario, &layout, picture);
+    write_names(&mut canvas, scenario, &layout, picture);
     // Over the names: they ask for help.
-    for vehicle in snapshot.into_iter().flat_map(|s| &s.vehicles) {
+    for vehicle in driving.into_iter().flat_map(|s| &s.vehicles) {
         let sign = hint::sign(vehicle, 1.0 / canvas.scale);
         draw_hints(&mut canvas, sign);
     }
@@ -152,6 +150,56 @@ pub(crate) fn drawn(
         furniture::attribution(&mut canvas, &about.attribution);
     }
     Ok(canvas)
+}
+
+/// What lies on the ground below the roads.
+fn draw_land(canvas: &mut Canvas, scenario: &Scenario, picture: &Picture) {
+    if picture.shows(MapPart::Obstacles)
+        && let Some(paint) = land::Detail::at(canvas.scale)
+    {
+        land::yards(canvas, scenario.obstacles().values(), paint);
+    }
+    if picture.shows(MapPart::Land) {
+        ground::all(canvas, scenario);
+    }
+    if picture.shows(MapPart::Forests) {
+        land::floors(canvas, scenario);
+    }
+}
+
+/// What stands on the ground, above the roads.
+fn draw_objects(
+    canvas: &mut Canvas,
+    scenario: &Scenario,
+    snapshot: Option<&Snapshot>,
+    picture: &Picture,
+) {
+    if picture.shows(MapPart::Obstacles) {
+        let pushed = snapshot.map_or(&[][..], |snapshot| &snapshot.loose);
+        let obstacles = land::where_pushed(scenario.obstacles().iter(), pushed);
+        let obstacles = obstacles.iter().map(|(id, one)| (id, one.as_ref()));
+        land::obstacles(canvas, obstacles);
+    }
+    if picture.shows(MapPart::Places) {
+        points_of_interest(canvas, scenario);
+    }
+    if picture.shows(MapPart::Forests) {
+        draw_trees(canvas, scenario);
+    }
+    if picture.shows(MapPart::Vehicles) {
+        draw_ground_goals(canvas, scenario);
+    }
+}
+
+/// Names of what is shown.
+fn write_names(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
+    if picture.shows(MapPart::Land) {
+        names::land(canvas, scenario);
+    }
+    names::streets(canvas, scenario, layout, &picture.hidden);
+    if picture.shows(MapPart::Places) {
+        names::places(canvas, scenario);
+    }
 }
 
 fn framed((low, high): (DVec2, DVec2)) -> (DVec2, DVec2) {
@@ -198,12 +246,20 @@ fn slope(field: &HeightField, point: DVec2) -> DVec2 {
     DVec2::new(slope(DVec2::new(step, 0.0)), slope(DVec2::new(0.0, step)))
 }
 
-/// Roads and junctions, lower layers first.
-fn draw_roads(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
+/// Roads and junctions, lower layers first, without the layers that are hidden.
+fn draw_roads(
+    canvas: &mut Canvas,
+    scenario: &Scenario,
+    layout: &Layout,
+    hidden: &BTreeSet<MapPart>,
+) {
     let roads = scenario.network().roads();
     // A layer is drawn whole before the next one: a bridge covers the markings of the road below it.
     let layers: BTreeSet<i8> = roads.map(|(_, road)| road.layer).collect();
-    for layer in layers {
+    let shown = layers
+        .into_iter()
+        .filter(|layer| !hides_layer(hidden, *layer));
+    for layer in shown {
         let roads = scenario.network().roads();
         let roads: Vec<RoadId> = roads
             .filter(|(_, road)| road.layer == layer)
@@ -349,14 +405,14 @@ fn draw_trailer(canvas: &mut Canvas, trailer: &TrailerRecord) {
 }
 
 /// The signals that show something, over those of the map.
-fn draw_lit_signals(
-    canvas: &mut Canvas,
-    scenario: &Scenario,
-    layout: &Layout,
-    signals: &[SignalHead],
-) {
+fn draw_lit_signals(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout, picture: &Picture) {
+    let is_shown = |head: &&SignalHead| {
+        let road = scenario.network().road(head.road);
+        !hides_layer(&picture.hidden, road.map_or(0, |road| road.layer))
+    };
     if canvas.scale > LEAST_SIGNAL_SCALE {
-        for (head, light) in signal::lit(scenario, layout, signals) {
+        let shown: Vec<SignalHead> = picture.signals.iter().filter(is_shown).copied().collect();
+        for (head, light) in signal::lit(scenario, layout, &shown) {
             signal::draw(canvas, head, Some(light));
         }
     }

@@ -4,9 +4,9 @@ use crate::canvas::Canvas;
 use crate::ground;
 use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK};
 use roadwright_geometry::Pose;
-use roadwright_scenario::Scenario;
 use roadwright_scenario::junction::Layout;
-use std::collections::BTreeMap;
+use roadwright_scenario::{MapPart, Road, Scenario, hides_layer};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Fewer pixels per metre show no names.
 const MIN_SCALE: f64 = 1.6;
@@ -82,13 +82,18 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
 
 /// Street names along their roads, each name where its longest stretch is: light on asphalt that is
 /// wide enough, else dark on the colour of the ground.
-pub(crate) fn streets(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout) {
+pub(crate) fn streets(
+    canvas: &mut Canvas,
+    scenario: &Scenario,
+    layout: &Layout,
+    hidden: &BTreeSet<MapPart>,
+) {
     if canvas.scale < MIN_SCALE {
         return;
     }
     let size = if canvas.scale < 6.0 { 11.5 } else { 14.0 };
     let mut written: Vec<(f32, f32, f32)> = Vec::new();
-    for (name, (length, middle, road_width)) in longest_stretches(scenario, layout) {
+    for (name, (length, middle, road_width)) in longest_stretches(scenario, layout, hidden) {
         let width = crate::text::width(name, size);
         let (x, y) = canvas.pixel(middle.position);
         // No name over another one, however they are turned.
@@ -115,10 +120,12 @@ pub(crate) fn streets(canvas: &mut Canvas, scenario: &Scenario, layout: &Layout)
 fn longest_stretches<'a>(
     scenario: &'a Scenario,
     layout: &Layout,
+    hidden: &BTreeSet<MapPart>,
 ) -> BTreeMap<&'a str, (f64, Pose, f64)> {
     let mut longest: BTreeMap<&str, (f64, Pose, f64)> = BTreeMap::new();
     let roads = scenario.network().roads();
-    for (id, road) in roads.filter(|(_, road)| !road.name.is_empty()) {
+    let is_named = |road: &Road| !road.name.is_empty() && !hides_layer(hidden, road.layer);
+    for (id, road) in roads.filter(|(_, road)| is_named(road)) {
         let Some((from, to)) = layout.remaining(id, road) else {
             continue;
         };

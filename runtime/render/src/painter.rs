@@ -28,6 +28,12 @@ pub trait Painter {
     /// Pixels per metre.
     fn scale(&self) -> f64;
 
+    /// Pixels per metre at the nearest from which it is looked at. What fades in as one comes nearer is drawn
+    /// as strong as it is there; who shows it from farther away fades it.
+    fn nearest_scale(&self) -> f64 {
+        self.scale()
+    }
+
     /// Largest distance between a curve and its chords, m: a sixth of a pixel.
     fn tolerance(&self) -> f64 {
         0.15 / self.scale()

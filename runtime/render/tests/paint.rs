@@ -261,3 +261,44 @@ fn no_hairline_shows_between_roads_and_junctions() {
     }
     assert!(seen > 100_000, "{seen} pixels of carriageway");
 }
+
+#[test]
+fn what_is_hidden_is_not_in_the_picture() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../scenarios/figure-eight.scenario.json"
+    );
+    let scenario = file::load(path.as_ref()).unwrap();
+    let drawn = |hidden: &[MapPart]| {
+        let picture = Picture {
+            size: (400, 300),
+            furnished: false,
+            hidden: hidden.iter().copied().collect(),
+            ..Picture::default()
+        };
+        let png = map(&scenario, None, &picture).unwrap();
+        tiny_skia::Pixmap::decode_png(&png).unwrap()
+    };
+    let whole = drawn(&[]);
+    let differing = |other: &tiny_skia::Pixmap| {
+        let pixels = whole.pixels().iter().zip(other.pixels());
+        pixels.filter(|(a, b)| a != b).count()
+    };
+    // The bridge, the ground below it, and both.
+    let layers = layers(&scenario);
+    let single: Vec<usize> = layers
+        .iter()
+        .map(|layer| differing(&drawn(&[MapPart::Layer(*layer)])))
+        .collect();
+    let all = differing(&drawn(&[MapPart::Roads]));
+    assert!(single.iter().all(|count| *count > 100), "{single:?}");
+    assert!(single.iter().all(|count| *count < all), "{single:?} {all}");
+    let every: Vec<MapPart> = layers.iter().map(|layer| MapPart::Layer(*layer)).collect();
+    assert_eq!(differing(&drawn(&every)), all);
+    // The control: what is not there hides nothing.
+    assert_eq!(differing(&drawn(&[MapPart::Layer(99), MapPart::Land])), 0);
+    // Without roads nothing but ground is left.
+    let bare = drawn(&MapPart::KINDS);
+    let first = bare.pixels()[0];
+    assert!(bare.pixels().iter().all(|pixel| *pixel == first));
+}

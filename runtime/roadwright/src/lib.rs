@@ -40,8 +40,8 @@ pub use roadwright_geometry::{
 /// A scenario, its objects, and edits with their inverses.
 pub use roadwright_scenario::{
     Agent, AgentId, Edit, EditError, Flow, FlowId, ForestId, Group, GroupId, Land, LandId, LandUse,
-    ModuleSetting, NodeId, Obstacle, ObstacleId, Place, Road, RoadId, RoadNetwork, Scenario,
-    Settings, Stack, VehicleType,
+    ListOrder, ModuleSetting, NodeId, Obstacle, ObstacleId, Place, Road, RoadId, RoadNetwork,
+    Scenario, Settings, Stack, VehicleType,
 };
 
 /// What is decided about junctions: control, major roads, turn restrictions, plans of signals.

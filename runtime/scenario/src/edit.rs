@@ -8,6 +8,7 @@ use crate::ids::{
 };
 use crate::land::Land;
 use crate::lane_rules::check_lanes;
+use crate::list_order::ListOrder;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::quantity::Validate;
@@ -61,6 +62,8 @@ pub enum Edit {
     Flow(FlowId, Option<Box<Flow>>),
     /// A group of objects.
     Group(GroupId, Option<Box<Group>>),
+    /// In which order lists show vehicle types and stacks.
+    Order(Box<ListOrder>),
     /// Several changes at once: all are applied or none.
     Batch(Vec<Edit>),
 }
@@ -250,6 +253,11 @@ impl Scenario {
                 let old = swap(&mut self.groups, id, value, || id.to_string())?;
                 Ok(Edit::Group(id, old))
             }
+            // Names need not exist, as with members of groups.
+            Edit::Order(order) => Ok(Edit::Order(Box::new(std::mem::replace(
+                &mut self.order,
+                *order,
+            )))),
             Edit::Batch(edits) => self.apply_all(edits),
         }
     }
@@ -479,6 +487,7 @@ fn check_values(edit: &Edit) -> Result<(), EditError> {
         Edit::Stack(key, Some(stack)) => valid(key, &**stack),
         Edit::Agent(id, Some(agent)) => valid(id, &**agent),
         Edit::Flow(id, Some(flow)) => valid(id, &**flow),
+        Edit::Order(order) => valid("order", &**order),
         // What is deleted has no numbers; heights and batches check theirs themselves.
         Edit::Node(_, None)
         | Edit::Road(_, None)

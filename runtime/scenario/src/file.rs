@@ -19,6 +19,7 @@ use crate::ids::{
 };
 use crate::junction_rules::JunctionRules;
 use crate::land::Land;
+use crate::list_order::ListOrder;
 use crate::network::Node;
 use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::Road;
@@ -152,6 +153,9 @@ struct Document {
     /// Groups of objects by id, which are selected together; without influence on a run.
     #[serde(default, deserialize_with = "unique")]
     groups: BTreeMap<GroupId, Group>,
+    /// In which order lists show vehicle types and stacks; without influence on a run.
+    #[serde(default)]
+    order: ListOrder,
 }
 
 /// Reads a scenario from a file.
@@ -318,6 +322,7 @@ fn edits(
 ) -> impl Iterator<Item = (&'static str, String, Edit)> {
     let about = Edit::About(Box::new(document.about));
     let settings = Edit::Settings(document.settings);
+    let order = Edit::Order(Box::new(document.order));
     let terrain = document.terrain.map(|t| Edit::Terrain(Some(Box::new(t))));
     [
         ("about", String::new(), about),
@@ -365,6 +370,7 @@ fn edits(
     .chain(section("groups", document.groups, |id, v| {
         (id.0.to_string(), Edit::Group(id, Some(Box::new(v))))
     }))
+    .chain([("order", String::new(), order)])
 }
 
 /// The objects of one section; `edit` returns the key of an object in the file and its edit.
@@ -427,6 +433,10 @@ fn write_text(scenario: &Scenario, files: VehicleFiles<'_>) -> String {
     // Only where there are some: programs from before groups read the file otherwise.
     if !scenario.groups.is_empty() {
         out.map("groups", &scenario.groups);
+    }
+    // The same with an order.
+    if !scenario.order.is_by_name() {
+        out.value("order", &scenario.order);
     }
     out.finish()
 }

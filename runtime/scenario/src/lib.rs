@@ -58,6 +58,8 @@ mod junction_rules;
 mod land;
 pub mod lane_graph;
 mod lane_rules;
+mod list_order;
+mod map_part;
 mod named;
 mod network;
 mod objects;
@@ -87,6 +89,8 @@ pub use junction_rules::{
     SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules,
 };
 pub use land::{Land, LandUse, MAX_LAND_CORNERS};
+pub use list_order::ListOrder;
+pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use road::{

@@ -9,6 +9,7 @@ use crate::ids::{
     AgentId, FlowId, ForestId, GroupId, LandId, ObjectId, ObstacleId, PointOfInterestId,
 };
 use crate::land::{Land, MAX_PAINTED_CORNERS};
+use crate::list_order::{ListOrder, listed};
 use crate::network::RoadNetwork;
 use crate::objects::{Forest, MAX_PLACES, Obstacle, PointOfInterest};
 use crate::quantity::{
@@ -175,6 +176,7 @@ pub struct Scenario {
     pub(crate) agents: BTreeMap<AgentId, Agent>,
     pub(crate) flows: BTreeMap<FlowId, Flow>,
     pub(crate) groups: BTreeMap<GroupId, Group>,
+    pub(crate) order: ListOrder,
 }
 
 impl Scenario {
@@ -271,6 +273,22 @@ impl Scenario {
     /// Stacks by key.
     pub fn stacks(&self) -> &BTreeMap<String, Stack> {
         &self.stacks
+    }
+
+    /// In which order lists show vehicle types and stacks.
+    pub fn list_order(&self) -> &ListOrder {
+        &self.order
+    }
+
+    /// Vehicle types with their keys, in the order of lists. Whoever computes something goes by
+    /// [`vehicle_types`](Self::vehicle_types).
+    pub fn listed_vehicle_types(&self) -> Vec<(&String, &VehicleType)> {
+        listed(&self.vehicle_types, &self.order.vehicle_types)
+    }
+
+    /// Stacks with their keys, in the order of lists.
+    pub fn listed_stacks(&self) -> Vec<(&String, &Stack)> {
+        listed(&self.stacks, &self.order.stacks)
     }
 
     /// Whether it holds an object.

@@ -299,3 +299,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn the_order_of_lists_is_in_the_file_only_where_there_is_one() {
+    let plain = sample();
+    assert!(!to_text(&plain).contains("\"order\""));
+    let example = include_str!("../../../docs/scenario-file.md");
+    let line = example
+        .lines()
+        .find(|line| line.starts_with("\"order\""))
+        .unwrap();
+    let with = |section: &str| {
+        let text = to_text(&plain);
+        let end = text.trim_end().strip_suffix('}').unwrap().trim_end();
+        format!("{end},\n  {section}\n}}\n")
+    };
+    let ordered = from_text(&with(line)).unwrap();
+    let names = |listed: Vec<(&String, &Stack)>| -> Vec<String> {
+        listed.into_iter().map(|(name, _)| name.clone()).collect()
+    };
+    let stacks = names(ordered.listed_stacks());
+    assert_eq!(stacks[..2], ["pursuit", "idm"]);
+    assert_eq!(stacks.len(), ordered.stacks().len());
+    assert_eq!(ordered.listed_vehicle_types()[0].0, "willys_mb");
+    let text = to_text(&ordered);
+    assert_eq!(from_text(&text).unwrap(), ordered);
+    // What runs is the same: only the list differs.
+    assert_eq!(ordered.stacks(), plain.stacks());
+    // Names of nobody are left aside; a name that stands twice is a slip, as is an unknown list.
+    let gone = from_text(&with(r#""order": {"stacks": ["nobody", "pursuit"]}"#)).unwrap();
+    assert_eq!(names(gone.listed_stacks())[0], "pursuit");
+    let twice = refused(&with(r#""order": {"stacks": ["idm", "pursuit", "idm"]}"#));
+    assert!(
+        twice.contains("order: ") && twice.contains("\"idm\" is named twice"),
+        "{twice}"
+    );
+    let unknown = refused(&with(r#""order": {"agents": [1]}"#));
+    assert!(unknown.contains("agents"), "{unknown}");
+    // A broken file keeps its order, and loses a wrong one alone.
+    let broken = with(line).replacen("\"obstacles\": {", "\"obstacles\": {\"7\": {},", 1);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("broken.scenario.json");
+    std::fs::write(&path, broken).unwrap();
+    let salvaged = file::salvage(&path).unwrap();
+    assert_eq!(salvaged.scenario.list_order(), ordered.list_order());
+    assert_eq!(salvaged.left_out.len(), 1);
+}

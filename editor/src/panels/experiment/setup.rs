@@ -211,7 +211,10 @@ fn stack(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
         return;
     };
     let names: Vec<String> = match scenario(model, draft) {
-        Some(scenario) => scenario.stacks().keys().cloned().collect(),
+        Some(scenario) => {
+            let stacks = scenario.listed_stacks().into_iter();
+            stacks.map(|(key, _)| key.clone()).collect()
+        }
         None => {
             let entries = model.modules.registry.of::<dyn Controller>();
             let course = draft.experiment.course.as_deref();
@@ -240,8 +243,8 @@ fn vehicle(ui: &mut Ui, model: &Model, draft: &Draft, experiment: &mut Experimen
         }
     };
     let mut all = vec![(None, "the course's".to_owned())];
-    let keys = scenario.vehicle_types().keys();
-    all.extend(keys.map(|key| (Some(key.clone()), key.clone())));
+    let types = scenario.listed_vehicle_types().into_iter();
+    all.extend(types.map(|(key, _)| (Some(key.clone()), key.clone())));
     if let Some(vehicle) = choice(ui, "Vehicle", &experiment.vehicle, &all) {
         experiment.vehicle = vehicle;
     }

@@ -131,7 +131,7 @@ fn apply(
         return;
     }
     let preset = problem.genome().preset(&verdict.champion.genes);
-    let stacks = model.document.scenario().stacks().iter();
+    let stacks = model.document.scenario().listed_stacks().into_iter();
     // Tried on a copy: only stacks with the modules that the genes belong to can take them.
     let uses = stacks.filter(|(_, stack)| put_preset(&preset, &mut (*stack).clone()).is_ok());
     let mut all: Vec<(Option<String>, String)> = uses

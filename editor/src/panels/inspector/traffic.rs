@@ -8,13 +8,11 @@ use roadwright_scenario::{DynamicsLevel, Place};
 pub(super) type Choices<V> = Vec<(V, String)>;
 
 pub(super) fn vehicle_types(model: &Model) -> Choices<String> {
-    let types = model.document.scenario().vehicle_types().iter();
-    types.map(|(k, v)| (k.clone(), v.name.clone())).collect()
+    super::super::kinds::vehicle_types(model.document.scenario())
 }
 
 pub(super) fn stacks(model: &Model) -> Choices<String> {
-    let stacks = model.document.scenario().stacks().keys();
-    stacks.map(|key| (key.clone(), key.clone())).collect()
+    super::super::kinds::stacks(model.document.scenario())
 }
 
 /// Levels of dynamics, and that of the settings, which an agent or flow has if it says nothing.

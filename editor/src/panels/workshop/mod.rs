@@ -61,9 +61,11 @@ fn send(actions: &mut Vec<Action>, action: WorkshopAction) {
 fn sources(model: &Model) -> Vec<Source> {
     let shipped = SHIPPED.iter().map(|one| Source::Shipped(one.name));
     // On the test track the only type is the vehicle on the bench.
-    let types = model.document.scenario().vehicle_types().keys();
-    let types = types.filter(|_| model.workshop.track.is_none());
-    shipped.chain(types.cloned().map(Source::Type)).collect()
+    let types = model.document.scenario().listed_vehicle_types();
+    let types = types.into_iter().filter(|_| model.workshop.track.is_none());
+    shipped
+        .chain(types.map(|(key, _)| Source::Type(key.clone())))
+        .collect()
 }
 
 fn titled(sources: Vec<Source>) -> Vec<(Option<Source>, String)> {

@@ -20,6 +20,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         size: size_of(&arguments.size)?,
         dark: arguments.dark,
         bodies: arguments.bodies,
+        hidden: arguments.hide.iter().copied().collect(),
         ..Picture::default()
     };
     picture.view = arguments.view.as_deref().map(view_of).transpose()?;

@@ -221,6 +221,7 @@ impl Reading<'_> {
         self.objects("groups", |id, group| {
             Ok(Edit::Group(GroupId(id), Some(Box::new(group))))
         });
+        self.value("order", |order| Edit::Order(Box::new(order)));
         for known in ["format", "version"] {
             self.sections.remove(known);
         }

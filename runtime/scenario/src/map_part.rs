@@ -1,10 +1,13 @@
-//! Kinds of objects and layers of roads, which can be locked (the mouse does not take them) and hidden.
+//! Kinds of objects and layers of roads: what maps and pictures hide together.
 
-use roadwright_scenario::{ObjectId, Scenario};
+use crate::ids::ObjectId;
+use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::str::FromStr;
+use thiserror::Error;
 
-/// What is locked or hidden together.
+/// What is hidden together; in the editor the mouse can be kept away from it as well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MapPart {
@@ -74,6 +77,43 @@ impl MapPart {
     }
 }
 
+/// Whether the roads of a layer are hidden, with all roads or alone.
+pub fn hides_layer(hidden: &BTreeSet<MapPart>, layer: i8) -> bool {
+    hidden.contains(&MapPart::Roads) || hidden.contains(&MapPart::Layer(layer))
+}
+
+/// A word that names no part of a map.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error(
+    "\"{0}\" is no part of a map: expected roads, obstacles, forests, land, places, vehicles, or layer:N for \
+     the roads of layer N, -128 to 127"
+)]
+pub struct NoSuchPart(String);
+
+impl FromStr for MapPart {
+    type Err = NoSuchPart;
+
+    /// Reads `roads`, `obstacles`, `forests`, `land`, `places`, `vehicles` or `layer:N`.
+    ///
+    /// # Errors
+    /// If the word is none of these.
+    fn from_str(text: &str) -> Result<Self, NoSuchPart> {
+        let none = || NoSuchPart(text.to_owned());
+        match text {
+            "roads" => Ok(Self::Roads),
+            "obstacles" => Ok(Self::Obstacles),
+            "forests" => Ok(Self::Forests),
+            "land" => Ok(Self::Land),
+            "places" => Ok(Self::Places),
+            "vehicles" => Ok(Self::Vehicles),
+            _ => {
+                let layer = text.strip_prefix("layer:").ok_or_else(none)?;
+                layer.parse().map(Self::Layer).map_err(|_| none())
+            }
+        }
+    }
+}
+
 /// The layers that roads of a scenario are on.
 pub fn layers(scenario: &Scenario) -> BTreeSet<i8> {
     let roads = scenario.network().roads();
@@ -84,12 +124,12 @@ pub fn layers(scenario: &Scenario) -> BTreeSet<i8> {
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     #[test]
     fn layers_hold_their_roads_and_kinds_all_of_their_own() {
-        let all = crate::shipped::ALL.iter();
-        let figure = all.into_iter().find(|one| one.name == "figure-eight");
-        let scenario = figure.unwrap().scenario();
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let scenario = crate::file::load(&folder.join("figure-eight.scenario.json")).unwrap();
         let layers = layers(&scenario);
         assert!(layers.len() > 1, "{layers:?}");
         for (id, road) in scenario.network().roads() {
@@ -101,5 +141,34 @@ mod tests {
                 assert_eq!(holds, road.layer == *layer);
             }
         }
+    }
+
+    #[test]
+    fn parts_are_read_by_their_words_and_nothing_else_is() {
+        let read = |text: &str| text.parse::<MapPart>();
+        assert_eq!(read("forests"), Ok(MapPart::Forests));
+        assert_eq!(read("layer:-2"), Ok(MapPart::Layer(-2)));
+        for wrong in [
+            "",
+            "Roads",
+            "layer",
+            "layer:",
+            "layer:300",
+            "layer:1.5",
+            "cars",
+        ] {
+            let why = read(wrong).unwrap_err().to_string();
+            assert!(why.contains("expected roads"), "{why}");
+        }
+        // Every kind has a word.
+        let words = [
+            "roads",
+            "obstacles",
+            "forests",
+            "land",
+            "places",
+            "vehicles",
+        ];
+        assert_eq!(words.map(|word| read(word).unwrap()), MapPart::KINDS);
     }
 }

@@ -1,0 +1,291 @@
+//! Runs that a person keeps to compare others with them: until the window is closed, whatever is edited or
+//! opened meanwhile.
+
+use crate::app::Editor;
+use crate::command::Command;
+use crate::jobs::Job;
+use crate::model::{Dialog, Model, Purpose, Tone};
+use crate::run_results::RunResults;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Most runs that are kept.
+pub const MOST_RUNS: usize = 8;
+/// Most memory for them: about two million rows and trips.
+const MOST_BYTES: usize = 256 << 20;
+/// Longest name, letters.
+const LONGEST: usize = 60;
+
+/// A run that is kept.
+#[derive(Debug, Clone)]
+pub struct KeptRun {
+    /// Its number: the first is 1, and none is used twice.
+    pub id: u64,
+    /// What a person calls it.
+    pub name: String,
+    /// What its scenario is called.
+    pub scenario: String,
+    /// What came of it.
+    pub results: Arc<RunResults>,
+}
+
+/// One of the runs that can be compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The run of now.
+    Now,
+    /// The one before the last reset.
+    Before,
+    /// One that is kept, by its number.
+    Kept(u64),
+}
+
+/// The runs that are kept, and the two that are compared.
+#[derive(Debug, Clone)]
+pub struct KeptRuns {
+    list: Vec<KeptRun>,
+    last: u64,
+    /// What stands on the left.
+    pub a: Side,
+    /// What stands on the right.
+    pub b: Side,
+}
+
+impl Default for KeptRuns {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            last: 0,
+            a: Side::Before,
+            b: Side::Now,
+        }
+    }
+}
+
+/// What can be done about kept runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum KeptRunAction {
+    /// A run is called otherwise.
+    Rename(u64, String),
+    /// A run is not kept any more.
+    Drop(u64),
+    /// Others are compared.
+    Compare(Side, Side),
+    /// The comparison is written as tables.
+    Export,
+}
+
+impl KeptRuns {
+    /// All of them, the first one first.
+    pub fn list(&self) -> &[KeptRun] {
+        &self.list
+    }
+
+    /// The one of a number.
+    pub fn get(&self, id: u64) -> Option<&KeptRun> {
+        self.list.iter().find(|run| run.id == id)
+    }
+
+    /// Keeps a run, and compares the next one with it.
+    ///
+    /// # Errors
+    /// If there is nothing to keep, it is kept already, or there are too many.
+    pub fn keep(&mut self, scenario: &str, results: &Arc<RunResults>) -> Result<&KeptRun, String> {
+        if !results.is_some() {
+            return Err("There is nothing to keep yet: let it run for a second.".into());
+        }
+        let is_it = |run: &&KeptRun| is_same(&run.results, results);
+        if let Some(known) = self.list.iter().find(is_it) {
+            return Err(format!("This run is kept already, as {}.", known.name));
+        }
+        let bytes: usize = self.list.iter().map(|run| run.results.bytes()).sum();
+        if self.list.len() == MOST_RUNS || bytes + results.bytes() > MOST_BYTES {
+            return Err("No more runs can be kept: drop one in the Compare panel first.".into());
+        }
+        self.last += 1;
+        self.a = Side::Kept(self.last);
+        if self.b == self.a || self.b == Side::Before {
+            self.b = Side::Now;
+        }
+        self.list.push(KeptRun {
+            id: self.last,
+            name: format!("Run {}", self.last),
+            scenario: scenario.to_owned(),
+            results: without_before(results),
+        });
+        self.list
+            .last()
+            .ok_or_else(|| "It could not be kept.".to_owned())
+    }
+
+    fn rename(&mut self, id: u64, name: &str) -> Result<(), String> {
+        let name = name.trim();
+        if name.is_empty() || name.chars().count() > LONGEST {
+            return Err(format!("A name has 1 to {LONGEST} letters."));
+        }
+        if self.list.iter().any(|run| run.name == name && run.id != id) {
+            return Err(format!("Another run is called {name}."));
+        }
+        for run in self.list.iter_mut().filter(|run| run.id == id) {
+            name.clone_into(&mut run.name);
+        }
+        Ok(())
+    }
+
+    fn drop(&mut self, id: u64) {
+        self.list.retain(|run| run.id != id);
+        // What stood there is gone.
+        if self.a == Side::Kept(id) {
+            self.a = Side::Before;
+        }
+        if self.b == Side::Kept(id) {
+            self.b = Side::Now;
+        }
+    }
+}
+
+/// Whether two runs are the same one, at the same moment.
+fn is_same(a: &RunResults, b: &RunResults) -> bool {
+    let is_as_long = a.rows.len() == b.rows.len() && a.trips.len() == b.trips.len();
+    is_as_long && Arc::ptr_eq(&a.scenario, &b.scenario) && a.rows.last() == b.rows.last()
+}
+
+/// Results that do not hold those of the run before them.
+fn without_before(results: &Arc<RunResults>) -> Arc<RunResults> {
+    match results.before {
+        None => results.clone(),
+        Some(_) => Arc::new(RunResults {
+            before: None,
+            ..RunResults::clone(results)
+        }),
+    }
+}
+
+impl Model {
+    /// A run that can be compared; `None` if it is not there.
+    pub fn run_of(&self, side: Side) -> Option<&Arc<RunResults>> {
+        let live = || self.live.as_ref().map(|live| &live.results);
+        match side {
+            Side::Now => live().filter(|results| results.is_some()),
+            Side::Before => live().and_then(|results| results.before.as_ref()),
+            Side::Kept(id) => self.kept_runs.get(id).map(|run| &run.results),
+        }
+    }
+
+    /// What a run that can be compared is called.
+    pub fn name_of(&self, side: Side) -> String {
+        match side {
+            Side::Now => "this run".into(),
+            Side::Before => "the run before".into(),
+            Side::Kept(id) => {
+                let run = self.kept_runs.get(id);
+                run.map_or_else(|| "?".into(), |run| run.name.clone())
+            }
+        }
+    }
+}
+
+impl Editor {
+    /// Keeps what has come of the run so far.
+    pub(crate) fn keep_run(&mut self) {
+        let title = self.model.document.title();
+        let live = self.model.live.as_ref();
+        let results = live.map(|live| live.results.clone()).unwrap_or_default();
+        match self.model.kept_runs.keep(&title, &results) {
+            Ok(run) => {
+                let text = format!("{} is kept: what runs next is compared with it.", run.name);
+                self.say(Tone::Done, &text);
+            }
+            Err(why) => self.say(Tone::Refused, &why),
+        }
+    }
+
+    pub(crate) fn kept_run(&mut self, action: KeptRunAction) {
+        let runs = &mut self.model.kept_runs;
+        match action {
+            KeptRunAction::Rename(id, name) => {
+                if let Err(why) = runs.rename(id, &name) {
+                    self.say(Tone::Refused, &why);
+                }
+            }
+            KeptRunAction::Drop(id) => runs.drop(id),
+            KeptRunAction::Compare(a, b) => (runs.a, runs.b) = (a, b),
+            KeptRunAction::Export => {
+                self.model.dialog = Dialog::Path {
+                    purpose: Purpose::Comparison,
+                    text: format!("{}-comparison", self.model.document.title()),
+                    then: None,
+                };
+            }
+        }
+    }
+
+    /// Writes the comparison of the two chosen runs into a folder.
+    pub(crate) fn export_comparison(&mut self, folder: PathBuf) {
+        let (a, b) = (self.model.kept_runs.a, self.model.kept_runs.b);
+        let (Some(first), Some(second)) = (self.model.run_of(a), self.model.run_of(b)) else {
+            self.say(Tone::Refused, "There are no two runs to compare yet.");
+            return;
+        };
+        let runs = [first.clone(), second.clone()];
+        let names = [self.model.name_of(a), self.model.name_of(b)];
+        let job = Job::comparison((runs, names), folder, self.wake());
+        self.flow.jobs.push(job);
+    }
+
+    /// Shows two runs beside each other.
+    pub(crate) fn compare_runs(&mut self) {
+        self.view
+            .panels
+            .bring_to_front(Command::CompareRuns.title());
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use roadwright_simulation::TimeRow;
+
+    fn results(rows: usize) -> Arc<RunResults> {
+        Arc::new(RunResults {
+            rows: vec![TimeRow::default(); rows],
+            ..RunResults::default()
+        })
+    }
+
+    #[test]
+    fn runs_are_kept_named_and_dropped_within_bounds() {
+        let mut runs = KeptRuns::default();
+        assert!(runs.keep("town", &results(1)).is_err(), "nothing yet");
+        let first = results(2);
+        assert_eq!(runs.keep("town", &first).unwrap().name, "Run 1");
+        assert_eq!((runs.a, runs.b), (Side::Kept(1), Side::Now));
+        let why = runs.keep("town", &first).unwrap_err();
+        assert!(why.contains("Run 1"), "{why}");
+        for _ in 1..MOST_RUNS {
+            runs.keep("town", &results(2)).unwrap();
+        }
+        let why = runs.keep("town", &results(2)).unwrap_err();
+        assert!(why.contains("drop one"), "{why}");
+        assert!(runs.rename(2, "Run 1").is_err());
+        assert!(runs.rename(2, "  ").is_err());
+        assert!(runs.rename(2, &"x".repeat(61)).is_err());
+        runs.rename(2, " slow ").unwrap();
+        assert_eq!(runs.get(2).unwrap().name, "slow");
+        runs.a = Side::Kept(2);
+        runs.drop(2);
+        assert_eq!(runs.a, Side::Before);
+        // Numbers are not used twice.
+        assert_eq!(runs.keep("town", &results(2)).unwrap().id, 9);
+    }
+
+    #[test]
+    fn runs_that_take_too_much_memory_are_refused() {
+        let mut runs = KeptRuns::default();
+        let rows = MOST_BYTES / size_of::<TimeRow>() / 2 + 10;
+        runs.keep("long", &results(rows)).unwrap();
+        assert!(runs.keep("long", &results(rows)).is_err());
+        runs.keep("short", &results(100)).unwrap();
+    }
+}
