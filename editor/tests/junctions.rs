@@ -243,6 +243,31 @@ fn has_text(bench: &Bench, text: &str) -> bool {
 }
 
 #[test]
+fn red_and_amber_is_chosen_while_a_run_goes_on() {
+    let mut bench = crossroads(200);
+    let before = bench.scenario().clone();
+    bench.press("Red and amber: By the country: never");
+    bench.press("2.0 s");
+    assert_eq!(plan(&bench).unwrap().red_amber, Some(2.0));
+    // Signals close and begin anew, with red and amber before the first green.
+    let mut has_shown = false;
+    for _ in 0..400 {
+        bench.step_run(5);
+        let live = bench.editor().model().live.clone().unwrap();
+        assert!(live.error.is_none());
+        let turns = &live.junction.as_ref().unwrap().turns;
+        has_shown |= turns.iter().any(|turn| turn.light == Some(Light::RedAmber));
+        if has_shown {
+            break;
+        }
+    }
+    assert!(has_shown);
+    bench.settle();
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
 fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     let mut bench = crossroads(0);
     let before = bench.scenario().clone();

@@ -9,7 +9,7 @@ use crate::junction::Turn;
 use crate::named::named;
 use crate::network::Restriction;
 use crate::quantity::{
-    Clearance, CrossingWidth, Cycle, Duration, PeoplePerHour, Quantity, Validate, at,
+    Clearance, CrossingWidth, Cycle, Duration, PeoplePerHour, Quantity, RedAmber, Validate, at,
 };
 use crate::road::is_default;
 use crate::stack::ModuleSetting;
@@ -222,6 +222,7 @@ impl Validate for JunctionRules {
         };
         at("plan.offset", Duration::check(plan.offset))?;
         at("plan.cycle", Cycle::check_if_given(plan.cycle))?;
+        at("plan.red_amber", RedAmber::check_if_given(plan.red_amber))?;
         if plan.stages.len() > MAX_STAGES {
             let count = plan.stages.len();
             return Err(format!("plan.stages: {count} stages; at most {MAX_STAGES}"));
@@ -350,6 +351,15 @@ pub struct SignalPlan {
     )]
     #[schemars(with = "Duration")]
     pub offset: f64,
+    /// How long red and amber are shown together before green, s; 0 for never. Left out, as in the
+    /// country. Where all is red for less between two stages it is so for as long.
+    #[serde(
+        default,
+        deserialize_with = "RedAmber::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<RedAmber>")]
+    pub red_amber: Option<f64>,
     /// The stages in their order; left out, they are made from the lanes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<SignalStage>,
