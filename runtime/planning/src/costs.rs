@@ -160,9 +160,9 @@ impl Costs {
                     open.push(Reverse((time.to_bits(), next)));
                 }
             };
-            let lanelet = graph.lanelet(id);
             match direction {
                 Direction::From => {
+                    let lanelet = graph.lanelet(id);
                     for &next in graph.successors(id) {
                         reach(next, time + self.through(id));
                     }
@@ -174,11 +174,8 @@ impl Costs {
                     for &before in graph.predecessors(id) {
                         reach(before, time + self.through(before));
                     }
-                    // Lane changes lead both ways.
-                    for side in [lanelet.left, lanelet.right] {
-                        if side != NO_LANELET {
-                            reach(side, time + self.change(side));
-                        }
+                    for side in graph.changing_onto(id) {
+                        reach(side, time + self.change(side));
                     }
                 }
             }

@@ -391,7 +391,7 @@ impl<'a> Search<'a> {
             return false;
         }
         let lanelet = self.graph.lanelet(self.lanelet_of(node));
-        [lanelet.left, lanelet.right].contains(&self.lanelet_of(parent))
+        lanelet.beside.contains(&self.lanelet_of(parent))
     }
 
     fn traverse_time(&self, id: LaneletId) -> f64 {

@@ -162,6 +162,39 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
     assert!(reached > 100 && closed > 100, "{reached} {closed}");
 }
 
+#[test]
+fn routes_across_lines_that_must_not_be_crossed_are_the_fastest_ones() {
+    let (scenario, before) = grid(4, 3);
+    let mut stream = Stream::new(5, "lines", 0);
+    let mut lanes = 0;
+    for _ in 0..2 {
+        let mut town = scenario.clone();
+        for (id, road) in scenario.network().roads() {
+            let mut road = road.clone();
+            for lane in &mut road.lane_sections[0].lanes {
+                lane.lane_change = LaneChange::ALL[stream.next_index(4)];
+                lanes += usize::from(lane.lane_change != LaneChange::Both);
+            }
+            town.apply(Edit::Road(id, Some(Box::new(road)))).unwrap();
+        }
+        let graph = graph_of(&town);
+        assert_eq!(graph.lanelets().len(), before.lanelets().len());
+        let (reached, _) = hold_to_the_fastest(&graph, &[]);
+        assert!(reached > 100, "{reached}");
+        // Looking back from a goal finds what looking ahead finds.
+        let class = VehicleClass::from_number(0);
+        let all = 0..graph.lanelets().len() as LaneletId;
+        for goal in all.clone().step_by(41) {
+            let back = graph.reaching(goal, class);
+            for start in all.clone().step_by(37) {
+                let ahead = graph.reachable_from(start, class);
+                assert_eq!(back[start as usize], ahead[goal as usize], "{start} {goal}");
+            }
+        }
+    }
+    assert!(lanes > 100, "{lanes}");
+}
+
 /// Two public streets, joined by a yard in the middle and by a long way round; a second yard hangs
 /// on the far street.
 ///

@@ -90,8 +90,8 @@ pub use land::{Land, LandUse, MAX_LAND_CORNERS};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use road::{
-    CrossSection, DrivingSide, Lane, LaneBand, LaneDirection, LaneSection, LaneType, Poly3, Road,
-    RoadClass, RoadEnd,
+    CrossSection, DrivingSide, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, LaneType,
+    Poly3, Road, RoadClass, RoadEnd,
 };
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};

@@ -3,6 +3,7 @@
 //! [`read`] turns XML or PBF bytes into plain elements, [`import`] turns those into a scenario.
 //! Nothing is dropped silently: the summary lists what was left out and why.
 
+mod change_lanes;
 mod clip;
 mod crossings;
 mod elements;
@@ -23,7 +24,7 @@ pub use projection::{LocalProjection, great_circle_distance};
 use roadwright_geometry::GeometryError;
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{DrivingSide, EditError, RoadAccess, RoadNetwork, Scenario};
+use roadwright_scenario::{DrivingSide, EditError, LaneChange, RoadAccess, RoadNetwork, Scenario};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -187,6 +188,8 @@ pub struct ImportSummary {
     pub restrictions: usize,
     /// Lanes with arrows.
     pub turn_lanes: usize,
+    /// Lanes with a line beside them that must not be crossed from there.
+    pub lane_changes: usize,
     /// Buildings, as fixed obstacles; one that a road leads through may be several.
     pub buildings: usize,
     /// Areas of land: parks, waters, what the ground is used for.
@@ -298,6 +301,12 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         let lanes = road.lane_sections.iter().flat_map(|s| &s.lanes);
         lanes.filter(|lane| !lane.turns.is_empty()).count()
     };
+    let with_lines = |road: &roadwright_scenario::Road| {
+        let lanes = road.lane_sections.iter().flat_map(|s| &s.lanes);
+        lanes
+            .filter(|lane| lane.lane_change != LaneChange::Both)
+            .count()
+    };
     // Without the connections inside junctions, whose number depends on the layout and not on the
     // data.
     let lane_pieces = graph
@@ -310,6 +319,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         junctions: layout.junctions.iter().filter(|j| j.is_crossing()).count(),
         lanes: network.roads().map(|(_, road)| lanes(road)).sum(),
         turn_lanes: network.roads().map(|(_, road)| with_arrows(road)).sum(),
+        lane_changes: network.roads().map(|(_, road)| with_lines(road)).sum(),
         road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
         lane_km: lane_pieces.map(|lanelet| lanelet.length()).sum::<f64>() / 1000.0,
         signals: 0,

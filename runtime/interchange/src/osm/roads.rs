@@ -144,6 +144,9 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
             let reason = "arrows (turn:lanes) whose number is not that of the lanes";
             warnings.add(reason, format!("way {}", way.id));
         }
+        if let Some(reason) = style.wrong_changes {
+            warnings.add(reason, format!("way {}", way.id));
+        }
         let reversed = style.reversed;
         let kind = way.tags.get("junction").map(String::as_str);
         let is_ring = matches!(kind, Some("roundabout" | "circular"));
@@ -429,6 +432,7 @@ impl Built {
         })?;
         let (lane_offset, mut lanes) = style.section.lanes(side);
         (style.turn_lanes).apply(&mut lanes, side, (piece.begins, piece.ends));
+        style.change_lanes.apply(&mut lanes, side);
         Ok(Road {
             from: ids[&piece.nodes[0]],
             to: ids[&piece.nodes[piece.nodes.len() - 1]],

@@ -81,6 +81,9 @@ pub struct Lanelet {
     pub left: LaneletId,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
     pub right: LaneletId,
+    /// The lanes of the same direction to its left and to its right, be there a line that must not be
+    /// crossed or not; [`NO_LANELET`] where there is none.
+    pub beside: [LaneletId; 2],
     /// Who may use it.
     pub access: LaneAccess,
     /// Who may drive on its road. A connection has the most open access of all roads that meet at
@@ -224,6 +227,18 @@ impl LaneGraph {
     #[inline]
     pub fn predecessors(&self, id: LaneletId) -> &[LaneletId] {
         self.linked(self.lanelets[id as usize].predecessors)
+    }
+
+    /// Lanelets from which a vehicle can change onto one. A line may be crossed from one side only, so
+    /// these are not always those that it can change to.
+    pub fn changing_onto(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
+        let beside = self.lanelet(id).beside.into_iter();
+        beside.filter(move |&other| {
+            other != NO_LANELET && {
+                let other = self.lanelet(other);
+                other.left == id || other.right == id
+            }
+        })
     }
 
     #[inline]
