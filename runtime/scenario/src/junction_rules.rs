@@ -14,6 +14,7 @@ use crate::quantity::{
 use crate::road::is_default;
 use crate::stack::ModuleSetting;
 use crate::unique_map::unique;
+use crate::via_rules::ViaRestriction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -66,6 +67,9 @@ pub struct JunctionRules {
     /// Turn restrictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restrictions: Vec<Restriction>,
+    /// Turn restrictions by way of other roads, kept where the first of those begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via_restrictions: Vec<ViaRestriction>,
     /// Ways from lane to lane that the rules of turning do not give, or that they give and that are
     /// not there.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
@@ -176,6 +180,10 @@ impl JunctionRules {
             control: self.control,
             major: self.major.iter().filter_map(|&road| name(road)).collect(),
             restrictions: self.restrictions.iter().filter_map(restriction).collect(),
+            via_restrictions: {
+                let all = self.via_restrictions.iter();
+                all.filter_map(|rule| rule.on_roads(&name)).collect()
+            },
             turns: self.turns.moved(&place),
             corners: self.corners.iter().filter_map(corner).collect(),
             plan: self.plan.as_ref().map(|plan| SignalPlan {
@@ -215,6 +223,7 @@ impl JunctionRules {
 impl Validate for JunctionRules {
     fn validate(&self) -> Result<(), String> {
         validate_crossings(&self.crossings)?;
+        ViaRestriction::validate_all(&self.via_restrictions)?;
         self.turns.validate()?;
         CornerRule::validate_all(&self.corners)?;
         let Some(plan) = &self.plan else {

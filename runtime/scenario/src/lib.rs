@@ -69,6 +69,7 @@ mod stack;
 mod unique_map;
 pub mod vehicle_file;
 mod vehicle_type;
+mod via_rules;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
@@ -96,3 +97,4 @@ pub use road::{
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use vehicle_type::VehicleType;
+pub use via_rules::{Followed, ViaRestriction, ViaRules};

@@ -16,6 +16,7 @@ mod signs;
 mod tags;
 mod trams;
 mod turn_lanes;
+mod via_ways;
 mod xml;
 
 pub use elements::{CrossingTags, Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
@@ -188,6 +189,8 @@ pub struct ImportSummary {
     pub restrictions: usize,
     /// Lanes with arrows.
     pub turn_lanes: usize,
+    /// Turn restrictions by way of ways.
+    pub via_restrictions: usize,
     /// Lanes with a line beside them that must not be crossed from there.
     pub lane_changes: usize,
     /// Buildings, as fixed obstacles; one that a road leads through may be several.
@@ -280,7 +283,8 @@ pub fn import(
         signs: counts.signs,
         crossings: counts.crossings,
         crossings_unassigned: counts.crossings_unassigned,
-        restrictions: restrictions.values().map(Vec::len).sum(),
+        restrictions: restrictions.at.values().map(Vec::len).sum(),
+        via_restrictions: restrictions.via.values().map(Vec::len).sum(),
         warnings: warnings.into_list(),
         ..measured(&scenario, &layout, &graph)
     };
@@ -329,6 +333,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         crossings: 0,
         crossings_unassigned: 0,
         restrictions: 0,
+        via_restrictions: 0,
         buildings: 0,
         land: 0,
         access: by_access(network),

@@ -11,6 +11,7 @@ use crate::junction::{ConnectingPath, Junction, LaneEnd, Layout};
 use crate::network::RoadNetwork;
 use crate::road::{DrivingSide, LaneChange, LaneSection, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::via_rules::ViaRules;
 use roadwright_geometry::centre_line::CentreLines;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::collections::BTreeMap;
@@ -62,6 +63,9 @@ impl LaneGraph {
         builder.link_sections();
         builder.add_connections(network, layout, before);
         builder.open_junctions(network, layout);
+        let nodes = network.nodes().map(|(id, _)| id);
+        let stays = |road| !layout.internal.contains(&road);
+        builder.via_rules = ViaRules::of(network, nodes, stays);
         builder.finish(MADE.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -79,6 +83,7 @@ pub(super) struct Builder {
     /// Lanes so far, m.
     lane_length: f64,
     left_out: Option<RoadId>,
+    via_rules: ViaRules,
     /// For each lanelet the one of before that it is a copy of.
     pub(super) copies: Vec<LaneletId>,
     /// For each lanelet of before its copy.
@@ -380,6 +385,7 @@ impl Builder {
             of_road: self.of_road,
             paths: self.paths,
             left_out: self.left_out,
+            via_rules: self.via_rules,
             identity,
         };
         let successors = listed(&mut graph.links, count, &self.links);
