@@ -182,7 +182,7 @@ impl JunctionRules {
             restrictions: self.restrictions.iter().filter_map(restriction).collect(),
             via_restrictions: {
                 let all = self.via_restrictions.iter();
-                all.filter_map(|rule| rule.on_roads(&name)).collect()
+                all.filter_map(|rule| rule.on_roads(name)).collect()
             },
             turns: self.turns.moved(&place),
             corners: self.corners.iter().filter_map(corner).collect(),
