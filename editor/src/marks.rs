@@ -86,7 +86,10 @@ impl Board<'_> {
     /// Draws the lit lamps of signals over their heads.
     pub(crate) fn lamps(&self, lit: &[(Pose, Light)]) {
         let scale = 1.0 / self.camera.scale;
-        for &(head, light) in lit {
+        let lamps = lit
+            .iter()
+            .flat_map(|&(head, light)| light.lamps().iter().map(move |&lamp| (head, lamp)));
+        for (head, light) in lamps {
             let (at, radius) = signal::lamp(head, light, scale);
             let (at, radius) = (self.at(at), (radius * scale) as f32);
             let color = theme::light(light);

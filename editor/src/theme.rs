@@ -174,6 +174,8 @@ pub(crate) fn hex(value: u32) -> Color32 {
 pub(crate) fn light(light: Light) -> Color32 {
     match light {
         Light::Red => Color32::from_rgb(0xE5, 0x48, 0x3D),
+        // Between both, for bars that are too narrow to be parted.
+        Light::RedAmber => Color32::from_rgb(0xEE, 0x78, 0x2C),
         Light::Amber => Color32::from_rgb(0xF2, 0xA9, 0x1E),
         Light::Green => Color32::from_rgb(0x2F, 0xB8, 0x6A),
     }

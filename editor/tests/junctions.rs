@@ -9,8 +9,8 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::Action;
 use roadwright_scenario::junction::{Conflicts, ConnectingPath, Light, Signals, Turn};
 use roadwright_scenario::{
-    Edit, Movement, NodeId, ObjectId, Restriction, RestrictionKind, RoadId, SignalMode, SignalPlan,
-    SignalStage,
+    Edit, LaneChange, Movement, NodeId, ObjectId, Restriction, RestrictionKind, RoadId, SignalMode,
+    SignalPlan, SignalStage,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -240,6 +240,57 @@ fn straight_on(bench: &Bench, stage: usize, has_green: bool) -> RoadId {
 
 fn has_text(bench: &Bench, text: &str) -> bool {
     bench.harness.query_all_by_label_contains(text).count() > 0
+}
+
+#[test]
+fn red_and_amber_is_chosen_while_a_run_goes_on() {
+    let mut bench = crossroads(200);
+    let before = bench.scenario().clone();
+    bench.press("Red and amber: By the country: never");
+    bench.press("2.0 s");
+    assert_eq!(plan(&bench).unwrap().red_amber, Some(2.0));
+    // Signals close and begin anew, with red and amber before the first green.
+    let mut has_shown = false;
+    for _ in 0..400 {
+        bench.step_run(5);
+        let live = bench.editor().model().live.clone().unwrap();
+        assert!(live.error.is_none());
+        let turns = &live.junction.as_ref().unwrap().turns;
+        has_shown |= turns.iter().any(|turn| turn.light == Some(Light::RedAmber));
+        if has_shown {
+            break;
+        }
+    }
+    assert!(has_shown);
+    bench.settle();
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn lines_between_lanes_are_switched_on_their_cards() {
+    let mut bench = crossroads(0);
+    let before = bench.scenario().clone();
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Road(RoadId(1))])));
+    let change = |bench: &Bench| {
+        let road = bench.scenario().network().road(RoadId(1)).unwrap();
+        let mut lanes = road.lane_sections[0].lanes.iter();
+        lanes.find(|lane| lane.id == -1).unwrap().lane_change
+    };
+    bench.press("Lane -1 changes to the right");
+    assert_eq!(change(&bench), LaneChange::Left);
+    bench.press("Lane -1 changes to the left");
+    assert_eq!(change(&bench), LaneChange::None);
+    bench.press("Lane -1 changes to the right");
+    assert_eq!(change(&bench), LaneChange::Right);
+    bench.step_run(10);
+    bench.settle();
+    let live = bench.editor().model().live.clone().unwrap();
+    assert!(live.error.is_none());
+    for _ in 0..3 {
+        bench.key_with(Modifiers::COMMAND, Key::Z);
+    }
+    assert_eq!(bench.scenario(), &before);
 }
 
 #[test]

@@ -12,6 +12,7 @@ use roadwright_interchange::osm::{
 };
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::{Control, DrivingSide, LaneType, RestrictionKind, RoadAccess, Scenario};
+use roadwright_scenario::{LaneChange, RoadId, junction, lane_graph};
 
 /// A crossroads in Dublin with a one-way arm, a banned turn and a footpath.
 const CROSSROADS: &str = r#"<?xml version="1.0"?>
@@ -66,6 +67,85 @@ fn a_crossroads_arrives_whole() {
     assert!(reasons.iter().any(|r| r.contains("footway")), "{reasons:?}");
     assert!(reasons.iter().any(|r| r.contains("via")), "{reasons:?}");
     assert!(scenario.about().attribution.contains("OpenStreetMap"));
+}
+
+/// Two carriageways and a street across, so many degrees of latitude apart.
+fn carriageways(apart: f64, relations: &str) -> String {
+    let far = 53.34 - apart;
+    let one_way = r#"<tag k="highway" v="secondary"/><tag k="oneway" v="yes"/>"#;
+    format!(
+        r#"<osm version="0.6">
+  <node id="1" lat="53.34" lon="-6.2640"/><node id="2" lat="53.34" lon="-6.2620"/>
+  <node id="3" lat="53.34" lon="-6.2600"/><node id="4" lat="{far}" lon="-6.2640"/>
+  <node id="5" lat="{far}" lon="-6.2620"/><node id="6" lat="{far}" lon="-6.2600"/>
+  <way id="10"><nd ref="1"/><nd ref="2"/>{one_way}<tag k="lanes" v="2"/><tag k="change:lanes" v="no|yes"/></way>
+  <way id="11"><nd ref="2"/><nd ref="3"/>{one_way}<tag k="lanes" v="2"/><tag k="change:lanes" v="no|no|no"/></way>
+  <way id="12"><nd ref="2"/><nd ref="5"/><tag k="highway" v="secondary"/></way>
+  <way id="13"><nd ref="6"/><nd ref="5"/>{one_way}</way>
+  <way id="14"><nd ref="5"/><nd ref="4"/>{one_way}</way>
+  {relations}
+</osm>"#
+    )
+}
+
+#[test]
+fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
+    let relation = |id: u32, from: u32, via: u32, to: u32| {
+        format!(
+            r#"<relation id="{id}"><member type="way" ref="{from}" role="from"/><member type="way" ref="{via}" role="via"/><member type="way" ref="{to}" role="to"/><tag k="type" v="restriction"/><tag k="restriction" v="no_u_turn"/></relation>"#
+        )
+    };
+    {
+        // 100 m.
+        let apart = 0.0009;
+        let turns_back = |scenario: &Scenario| {
+            let layout = junction::layout(scenario.network(), scenario.about());
+            let graph = lane_graph::LaneGraph::new(scenario, &layout);
+            let (_, ids) = graph.lanes_of(RoadId(1)).next().unwrap();
+            let lanes: Vec<_> = graph.lanes_of(RoadId(1)).map(|(_, ids)| ids[0]).collect();
+            assert_eq!(ids.len(), 1);
+            let mut open: Vec<_> = lanes
+                .iter()
+                .map(|&id| (id, graph.followed_on(id)))
+                .collect();
+            while let Some((id, followed)) = open.pop() {
+                if graph.lanelet(id).road() == Some(RoadId(5)) {
+                    return true;
+                }
+                for &next in graph.successors(id) {
+                    let after = graph.followed_onto(&followed, (id, next));
+                    open.extend(after.map(|after| (next, after)));
+                }
+            }
+            false
+        };
+        let (scenario, summary) = imported(&read(carriageways(apart, "").as_bytes()).unwrap());
+        assert!(turns_back(&scenario) && summary.via_restrictions == 0);
+        // The right one, one that is not there, and one between ways that do not meet.
+        let relations =
+            relation(20, 10, 12, 14) + &relation(21, 10, 99, 14) + &relation(22, 13, 11, 10);
+        let text = carriageways(apart, &relations);
+        let (scenario, summary) = imported(&read(text.as_bytes()).unwrap());
+        assert_eq!((summary.via_restrictions, summary.restrictions), (1, 0));
+        assert!(!turns_back(&scenario), "{apart}");
+        let reasons: Vec<_> = summary.warnings.iter().map(|w| w.reason.as_str()).collect();
+        for part in [
+            "by way of ways that are not imported",
+            "by way of ways that do not meet",
+            "change:lanes",
+        ] {
+            assert!(
+                reasons.iter().any(|r| r.contains(part)),
+                "{part}: {reasons:?}"
+            );
+        }
+        // Dublin drives on the left: the left lane of the one-way street is the one with the line.
+        assert_eq!(summary.lane_changes, 1);
+        let road = scenario.network().road(RoadId(1)).unwrap();
+        let lanes = &road.lane_sections[0].lanes;
+        assert_eq!(lanes[0].lane_change, LaneChange::None);
+        assert_eq!(lanes[1].lane_change, LaneChange::Both);
+    }
 }
 
 #[test]

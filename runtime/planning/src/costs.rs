@@ -16,6 +16,7 @@
 //! behind the start or beyond the goal gives the sharpest ones, so landmarks lie far apart.
 
 use crate::islands::Islands;
+use crate::via_ways::ViaWays;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::cmp::Reverse;
@@ -52,6 +53,8 @@ pub(crate) struct Costs {
     change: Vec<f64>,
     /// Roads that are not for all, if there are any.
     pub(crate) islands: Option<Islands>,
+    /// Restrictions by way of roads, if there are any.
+    pub(crate) via_ways: Option<ViaWays>,
     /// For each lanelet and landmark the times to and from it, s.
     landmarks: Vec<[[f64; 2]; LANDMARKS]>,
 }
@@ -72,6 +75,7 @@ impl Costs {
             through: ids.clone().map(|id| through(graph, id, weights)).collect(),
             change: ids.map(|id| change(graph, id, weights)).collect(),
             islands: Islands::of(graph),
+            via_ways: ViaWays::of(graph),
             landmarks: Vec::new(),
         };
         // Finding landmarks takes 17 searches over the whole network; it pays where many are to come.
@@ -160,9 +164,9 @@ impl Costs {
                     open.push(Reverse((time.to_bits(), next)));
                 }
             };
-            let lanelet = graph.lanelet(id);
             match direction {
                 Direction::From => {
+                    let lanelet = graph.lanelet(id);
                     for &next in graph.successors(id) {
                         reach(next, time + self.through(id));
                     }
@@ -174,11 +178,8 @@ impl Costs {
                     for &before in graph.predecessors(id) {
                         reach(before, time + self.through(before));
                     }
-                    // Lane changes lead both ways.
-                    for side in [lanelet.left, lanelet.right] {
-                        if side != NO_LANELET {
-                            reach(side, time + self.change(side));
-                        }
+                    for side in graph.changing_onto(id) {
+                        reach(side, time + self.change(side));
                     }
                 }
             }

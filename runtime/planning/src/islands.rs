@@ -28,10 +28,8 @@ impl Islands {
                         continue;
                     }
                     islands[id as usize] = first;
-                    let lanelet = graph.lanelet(id);
                     let linked = graph.successors(id).iter().chain(graph.predecessors(id));
-                    let beside = [lanelet.left, lanelet.right];
-                    let near = linked.copied().chain(beside);
+                    let near = linked.copied().chain(graph.lanelet(id).beside);
                     open.extend(near.filter(|&id| id != NO_LANELET && is_closed(id)));
                 }
             }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `route.rs` | [`RoutePlanner`]: the fastest route, by A* over lanelets |
 //! | `costs.rs` | what driving along lanelets costs, and lower bounds by landmarks that lead the search |
+//! | `via_ways.rs` | restrictions by way of roads |
 //! | `islands.rs` | which roads that are not for all hang together |
 //! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes where the route asks and the gap allows |
 //!
@@ -55,6 +56,7 @@ mod islands;
 mod lane_changes;
 mod lane_keeper;
 mod route;
+mod via_ways;
 
 pub use lane_keeper::LaneKeeper;
 pub use route::RoutePlanner;

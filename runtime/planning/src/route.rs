@@ -2,6 +2,7 @@
 
 use crate::costs::{Bounds, Costs, Weights};
 use crate::lane_changes::{Room, give_room, room_for};
+use crate::via_ways::{Place, ViaWays};
 use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
@@ -173,13 +174,13 @@ impl Planner for RoutePlanner {
 
 // Where roads are not for all, what may come next depends on how a lanelet was come to: who has
 // entered private ground may not leave it again. So each lanelet is two nodes of the search: number
-// `id` on the way out, over ever more open roads, and `id + lanelets` on the way in to the goal. Only
+// `id` on the way out, over ever more open roads, and `id + places` on the way in to the goal. Only
 // the island of the goal is ever entered.
 //
 //   start --[private]--> [all] --> [all] --> [private]--> goal
-//             id           id        id      id + lanelets
+//             id           id        id      id + places
 
-/// A lanelet and the part of the trip: what the search goes from and to.
+/// A place (`via_ways.rs`) and the part of the trip: what the search goes from and to.
 type Node = u32;
 
 /// Marks a parent that is a lane beside the start, by its place in the list of those.
@@ -211,6 +212,8 @@ struct Mark {
 struct Search<'a> {
     graph: &'a LaneGraph,
     costs: &'a Costs,
+    /// Places of the graph: as many as lanelets where no restriction is by way of roads.
+    places: u32,
     delays: &'a [f32],
     delay_weight: f64,
     scratch: Scratch,
@@ -224,7 +227,9 @@ impl<'a> Search<'a> {
         mut scratch: Scratch,
     ) -> Self {
         let parts = if costs.islands.is_some() { 2 } else { 1 };
-        let nodes = parts * view.graph.lanelets().len();
+        let lanelets = view.graph.lanelets().len();
+        let places = costs.via_ways.as_ref().map_or(lanelets, ViaWays::count);
+        let nodes = parts * places;
         // The marks fit graphs of this size only, and a stamp must be new.
         if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
             scratch.marks = vec![Mark::default(); nodes];
@@ -233,17 +238,33 @@ impl<'a> Search<'a> {
         Self {
             graph: view.graph,
             costs,
+            places: places as u32,
             delays: view.delays,
             delay_weight,
             scratch,
         }
     }
 
+    /// The fastest route. A trip that begins on a way of restrictions may have come along it, as one that is
+    /// planned anew has: only where that leaves no route it is looked for as if it had not.
+    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
+        let found = self.search(input, true, routes);
+        if found.count > 0 || self.costs.via_ways.is_none() {
+            return found;
+        }
+        self.search(input, false, routes)
+    }
+
     /// One search. The cost of a lanelet is that of reaching its start.
     ///
     /// The lanes beside the start, which need no driving to reach, are kept apart from the others:
     /// a goal behind on one of them is reached by going round, not by a lane change.
-    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
+    fn search(
+        &mut self,
+        input: &PlannerInput,
+        is_careful: bool,
+        routes: &mut Vec<LaneletId>,
+    ) -> PlannerOutput {
         self.scratch.stamp += 1;
         self.scratch.open.clear();
         let graph = self.graph;
@@ -276,9 +297,11 @@ impl<'a> Search<'a> {
             let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
             // A lane beside the start stands for its node on the way out, whatever ground it lies on: a
             // trip that begins on private ground leaves it.
+            let ways = self.costs.via_ways.as_ref().filter(|_| is_careful);
+            let start = ways.map_or(lane, |ways| ways.careful(lane));
             for &next in graph.successors(lane) {
                 let parent = FROM_BESIDE | place as u32;
-                self.reach((lane, next), parent, through, &target);
+                self.reach((start, next), parent, through, &target);
             }
         }
         while let Some(Reverse((_, node))) = self.scratch.open.pop() {
@@ -337,30 +360,39 @@ impl<'a> Search<'a> {
     }
 
     fn lanelet_of(&self, node: Node) -> LaneletId {
-        let lanelets = self.graph.lanelets().len() as u32;
-        if node >= lanelets {
-            node - lanelets
+        let place = self.place_of(node);
+        let ways = self.costs.via_ways.as_ref();
+        ways.map_or(place, |ways| ways.lanelet(place))
+    }
+
+    fn place_of(&self, node: Node) -> Place {
+        if node >= self.places {
+            node - self.places
         } else {
             node
         }
     }
 
-    /// The node that driving from another onto a lanelet leads to; `None` if access forbids it.
+    /// The node that driving from another onto a lanelet leads to; `None` if access or a restriction
+    /// forbids it.
     #[inline]
     fn onto(&self, from: Node, id: LaneletId, goal: LaneletId) -> Option<Node> {
-        let Some(islands) = &self.costs.islands else {
-            return Some(id);
+        let place = match &self.costs.via_ways {
+            Some(ways) => ways.onto(self.place_of(from), id)?,
+            None => id,
         };
-        let lanelets = self.graph.lanelets().len() as u32;
-        let part = if from >= lanelets {
+        let Some(islands) = &self.costs.islands else {
+            return Some(place);
+        };
+        let part = if from >= self.places {
             TripPart::Arriving
         } else {
             TripPart::Leaving
         };
         let access = |id: LaneletId| self.graph.lanelet(id).road_access;
         match part.onto(access(self.lanelet_of(from)), access(id))? {
-            TripPart::Leaving => Some(id),
-            TripPart::Arriving => islands.are_one(id, goal).then_some(id + lanelets),
+            TripPart::Leaving => Some(place),
+            TripPart::Arriving => islands.are_one(id, goal).then_some(place + self.places),
         }
     }
 
@@ -391,7 +423,7 @@ impl<'a> Search<'a> {
             return false;
         }
         let lanelet = self.graph.lanelet(self.lanelet_of(node));
-        [lanelet.left, lanelet.right].contains(&self.lanelet_of(parent))
+        lanelet.beside.contains(&self.lanelet_of(parent))
     }
 
     fn traverse_time(&self, id: LaneletId) -> f64 {

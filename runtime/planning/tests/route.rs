@@ -162,6 +162,218 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
     assert!(reached > 100 && closed > 100, "{reached} {closed}");
 }
 
+#[test]
+fn routes_across_lines_that_must_not_be_crossed_are_the_fastest_ones() {
+    let (scenario, before) = grid(4, 3);
+    let mut stream = Stream::new(5, "lines", 0);
+    let mut lanes = 0;
+    for _ in 0..2 {
+        let mut town = scenario.clone();
+        for (id, road) in scenario.network().roads() {
+            let mut road = road.clone();
+            for lane in &mut road.lane_sections[0].lanes {
+                lane.lane_change = LaneChange::ALL[stream.next_index(4)];
+                lanes += usize::from(lane.lane_change != LaneChange::Both);
+            }
+            town.apply(Edit::Road(id, Some(Box::new(road)))).unwrap();
+        }
+        let graph = graph_of(&town);
+        assert_eq!(graph.lanelets().len(), before.lanelets().len());
+        let (reached, _) = hold_to_the_fastest(&graph, &[]);
+        assert!(reached > 100, "{reached}");
+        // Looking back from a goal finds what looking ahead finds.
+        let class = VehicleClass::from_number(0);
+        let all = 0..graph.lanelets().len() as LaneletId;
+        for goal in all.clone().step_by(41) {
+            let back = graph.reaching(goal, class);
+            for start in all.clone().step_by(37) {
+                let ahead = graph.reachable_from(start, class);
+                assert_eq!(back[start as usize], ahead[goal as usize], "{start} {goal}");
+            }
+        }
+    }
+    assert!(lanes > 100, "{lanes}");
+}
+
+/// Least travel times to all lanelets where it matters what was driven before, by relaxing each pair of
+/// lanelet and ways followed.
+fn times_along_ways(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
+    let mut best = std::collections::BTreeMap::new();
+    let mut open = std::collections::VecDeque::new();
+    let begun = graph.followed_on(start);
+    best.insert((start, begun.clone()), 0.0);
+    open.push_back((start, begun));
+    while let Some((id, followed)) = open.pop_front() {
+        let time = best[&(id, followed.clone())];
+        let lanelet = graph.lanelet(id);
+        let turning = match lanelet.kind {
+            lane_graph::LaneletKind::Connection { turn, .. } => match turn {
+                junction::Turn::Straight => 0.0,
+                junction::Turn::UTurn => 6.0,
+                _ => 1.5,
+            },
+            lane_graph::LaneletKind::Lane { .. } => 0.0,
+        };
+        let through = time + lanelet.length() / lanelet.speed_limit + turning;
+        let side = time + 3.0 + if lanelet.length() < 25.0 { 10.0 } else { 0.0 };
+        let next = graph.successors(id).iter().map(|&n| (n, through));
+        let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
+        for (next, time) in next.chain(sides) {
+            if next == lane_graph::NO_LANELET {
+                continue;
+            }
+            let Some(after) = graph.followed_onto(&followed, (id, next)) else {
+                continue;
+            };
+            let known = best.entry((next, after.clone())).or_insert(f64::INFINITY);
+            if time < *known - 1e-12 {
+                *known = time;
+                open.push_back((next, after));
+            }
+        }
+    }
+    let mut times = vec![f64::INFINITY; graph.lanelets().len()];
+    for ((id, _), time) in best {
+        times[id as usize] = times[id as usize].min(time);
+    }
+    times
+}
+
+#[test]
+fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
+    let (scenario, plain) = grid(5, 2);
+    let network = scenario.network();
+    let mut stream = Stream::new(11, "ways", 0);
+    let nodes: Vec<NodeId> = network
+        .nodes()
+        .map(|(id, _)| id)
+        .filter(|&id| network.ends_at(id).len() == 4)
+        .collect();
+    let (mut town, mut vias) = (scenario.clone(), std::collections::BTreeSet::new());
+    let mut pick = |at: NodeId, but: RoadId| {
+        let ends = network.ends_at(at);
+        let all: Vec<RoadId> = ends.iter().map(|(id, _)| *id).collect();
+        let others: Vec<RoadId> = all.into_iter().filter(|id| *id != but).collect();
+        others[stream.next_index(others.len())]
+    };
+    for i in 0..24 {
+        let at = nodes[i % nodes.len()];
+        let from = pick(at, RoadId(0));
+        let via = pick(at, from);
+        let road = network.road(via).unwrap();
+        let far = if road.from == at { road.to } else { road.from };
+        if network.ends_at(far).len() < 4 {
+            continue;
+        }
+        let to = pick(far, via);
+        let mut node = town.network().node(at).unwrap().clone();
+        node.rules.via_restrictions.push(ViaRestriction {
+            kind: [RestrictionKind::No, RestrictionKind::Only][i % 3 / 2],
+            from,
+            via: vec![via],
+            to,
+        });
+        vias.insert(via);
+        town.apply(Edit::Node(at, Some(node))).unwrap();
+    }
+    let graph = graph_of(&town);
+    assert!(graph.via_rules().len() > 8, "{}", graph.via_rules().len());
+    assert_eq!(graph.lanelets(), plain.lanelets());
+    let lanelets = graph.lanelets().len() as LaneletId;
+    let (mut reached, mut longer) = (0, 0);
+    for start in (0..lanelets).step_by(5) {
+        let road = graph.lanelet(start).road();
+        if road.is_none_or(|road| vias.contains(&road)) {
+            continue;
+        }
+        let (times, before) = (
+            times_along_ways(&graph, start),
+            all_times(&plain, start, &[]),
+        );
+        for goal in (0..lanelets).step_by(3) {
+            if goal == start || graph.lanelet(goal).is_connection() {
+                continue;
+            }
+            let (route, time) = plan(&graph, &[], ask(start, goal));
+            assert_eq!(route.is_empty(), times[goal as usize].is_infinite());
+            if route.is_empty() {
+                continue;
+            }
+            let expected = times[goal as usize] + 5.0 / graph.lanelet(goal).speed_limit;
+            assert!(
+                (time - expected).abs() < 1e-9,
+                "{start} to {goal}: {time} {expected}"
+            );
+            assert!(
+                graph.keeps_via_rules(&route),
+                "{start} to {goal}: {route:?}"
+            );
+            reached += 1;
+            if times[goal as usize] > before[goal as usize] + 1e-9 {
+                let (shorter, _) = plan(&plain, &[], ask(start, goal));
+                // What is driven without them breaks one.
+                assert!(!graph.keeps_via_rules(&shorter), "{start} to {goal}");
+                longer += 1;
+            }
+        }
+    }
+    assert!(reached > 500 && longer > 20, "{reached} {longer}");
+}
+
+#[test]
+fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_route() {
+    let (scenario, _) = grid(4, 1);
+    let network = scenario.network();
+    let at = network
+        .nodes()
+        .map(|(id, _)| id)
+        .find(|&id| network.ends_at(id).len() == 4)
+        .unwrap();
+    let ends = network.ends_at(at);
+    let (from, via) = (ends[0].0, ends[2].0);
+    let road = network.road(via).unwrap();
+    let far = if road.from == at { road.to } else { road.from };
+    let exits: Vec<RoadId> = network.ends_at(far).iter().map(|(id, _)| *id).collect();
+    let with = |rules: &[(RestrictionKind, RoadId)]| {
+        let mut town = scenario.clone();
+        let mut node = network.node(at).unwrap().clone();
+        let rules = rules.iter().map(|&(kind, to)| ViaRestriction {
+            kind,
+            from,
+            via: vec![via],
+            to,
+        });
+        node.rules.via_restrictions = rules.collect();
+        town.apply(Edit::Node(at, Some(node))).unwrap();
+        graph_of(&town)
+    };
+    let to = *exits.iter().find(|id| **id != via).unwrap();
+    let leads = |graph: &LaneGraph, start: LaneletId| {
+        let after = graph
+            .successors(start)
+            .iter()
+            .map(|&id| graph.successors(id)[0]);
+        let mut after = after.filter(|&id| graph.lanelet(id).road() == Some(to));
+        after.next()
+    };
+    let plain = with(&[]);
+    // The lane of `via` that leads to `to`, and the lane there.
+    let on_via = plain.lanes_of(via).map(|(_, ids)| ids[0]);
+    let (start, goal) = on_via
+        .filter_map(|id| Some((id, leads(&plain, id)?)))
+        .next()
+        .unwrap();
+    let (direct, _) = plan(&plain, &[], ask(start, goal));
+    assert_eq!(direct.len(), 3);
+    let forbidden = with(&[(RestrictionKind::No, to)]);
+    let (around, _) = plan(&forbidden, &[], ask(start, goal));
+    assert!(around.len() > 3, "{around:?}");
+    // Where all ways on are forbidden it may not have come from there after all.
+    let all: Vec<_> = exits.iter().map(|&to| (RestrictionKind::No, to)).collect();
+    let (route, _) = plan(&with(&all), &[], ask(start, goal));
+    assert_eq!(route, direct);
+}
+
 /// Two public streets, joined by a yard in the middle and by a long way round; a second yard hangs
 /// on the far street.
 ///

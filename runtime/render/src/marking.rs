@@ -77,6 +77,13 @@ enum Style {
     Avenue,
     /// Between lanes of one direction, driven along growing s or against it.
     Lanes { forward: bool },
+    /// The same where a line must not be crossed: solid on the side of those who may not.
+    Guarded {
+        /// Whether one may cross from the left side to the right one, as seen along the road.
+        to_right: bool,
+        /// And the other way.
+        to_left: bool,
+    },
     /// The same all along.
     Plain { dash: Dash, width: f64 },
 }
@@ -134,6 +141,10 @@ fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide
             }
         }
         (true, true) if left.kind != right.kind => plain(None, WIDE_LINE),
+        (true, true) if !may_cross(left, right, side) => {
+            let (to_right, to_left) = crossings(left, right, side);
+            Some(Style::Guarded { to_right, to_left })
+        }
         (true, true) if is_fast && (is_passing(left) || is_passing(right)) => {
             plain(Some(BLOCKS), WIDE_LINE)
         }
@@ -156,6 +167,21 @@ fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide
         }
         (false, false) => None,
     }
+}
+
+/// Whether one may change from the left one of two lanes of a direction to the right one, as seen along
+/// the road, and back.
+fn crossings(left: &Lane, right: &Lane, side: DrivingSide) -> (bool, bool) {
+    let (of_left, of_right) = (left.lane_change, right.lane_change);
+    match left.is_forward(side) {
+        true => (of_left.to_right(), of_right.to_left()),
+        // Drivers look the other way.
+        false => (of_left.to_left(), of_right.to_right()),
+    }
+}
+
+fn may_cross(left: &Lane, right: &Lane, side: DrivingSide) -> bool {
+    crossings(left, right, side) == (true, true)
 }
 
 /// Whether a lane begins from nothing or ends in nothing within its section.
@@ -219,6 +245,15 @@ fn line(
                 paint((high, to), shift, None, LINE);
             }
             paint((low, high), 0.0, dash, LINE);
+        }
+        Style::Guarded {
+            to_right: false,
+            to_left: false,
+        } => paint((from, to), 0.0, None, LINE),
+        Style::Guarded { to_right, to_left } => {
+            for (shift, may_cross) in [(DOUBLE, to_right), (-DOUBLE, to_left)] {
+                paint((from, to), shift, dash.filter(|_| may_cross), LINE);
+            }
         }
         Style::Lanes { forward } => {
             let low = near_start(!forward && ends.start.stops());

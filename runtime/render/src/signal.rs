@@ -124,11 +124,11 @@ fn enlargement(scale: f64) -> f64 {
     (LEAST / (HALF.0 * scale)).max(1.0)
 }
 
-/// Where the lamp of a light lies in a head, and its radius, m, at a scale in pixels per metre.
+/// Where the lamp of a light lies (of red and amber, that of red) in a head, and its radius, m, at a scale in pixels per metre.
 pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
     let grow = enlargement(scale);
     let ahead = match light {
-        Light::Red => LAMP_STEP,
+        Light::Red | Light::RedAmber => LAMP_STEP,
         Light::Amber => 0.0,
         Light::Green => -LAMP_STEP,
     };
@@ -138,7 +138,7 @@ pub fn lamp(head: Pose, light: Light, scale: f64) -> (DVec2, f64) {
 /// The colour of a lit lamp.
 pub fn lamp_color(light: Light) -> u32 {
     match light {
-        Light::Red => SIGNAL_LAMPS[0],
+        Light::Red | Light::RedAmber => SIGNAL_LAMPS[0],
         Light::Amber => SIGNAL_LAMPS[1],
         Light::Green => SIGNAL_LAMPS[2],
     }
@@ -158,7 +158,7 @@ pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
     painter.polygon(&housing, rgb(SIGNAL_BOX));
     for light in [Light::Red, Light::Amber, Light::Green] {
         let (at, radius) = lamp(head, light, scale);
-        if lit == Some(light) {
+        if lit.is_some_and(|lit| lit.lamps().contains(&light)) {
             let hex = lamp_color(light);
             painter.circle(at, GLOW * grow, 0.0, faded(hex, 0.3));
             painter.circle(at, 1.1 * radius, 1.0, rgb(hex));
@@ -199,6 +199,15 @@ mod tests {
         // The further one stands farther from the road.
         assert!(left_waits[1].0.position.y < left_waits[0].0.position.y);
         assert_eq!(heads.shown(|_| None).len(), 1);
+    }
+
+    #[test]
+    fn red_and_amber_light_two_lamps() {
+        let lit = |light: Light| light.lamps().to_vec();
+        assert_eq!(lit(Light::RedAmber), [Light::Red, Light::Amber]);
+        for light in [Light::Red, Light::Amber, Light::Green] {
+            assert_eq!(lit(light), [light]);
+        }
     }
 
     #[test]

@@ -167,6 +167,39 @@ fn lines_across_the_road_follow_the_signs() {
 }
 
 #[test]
+fn lines_that_must_not_be_crossed_are_solid_on_that_side() {
+    let lined = |changes: [LaneChange; 2]| {
+        let mut scenario = star(&CROSS, 2, 3.25, None);
+        let id = RoadId(1);
+        let mut road = scenario.network().road(id).unwrap().clone();
+        let mut lanes = road.lane_sections[0].lanes.iter_mut();
+        for (lane, change) in [-1, -2].into_iter().zip(changes) {
+            let own = lanes.find(|own| own.id == lane).unwrap();
+            own.lane_change = change;
+        }
+        scenario
+            .apply(Edit::Road(id, Some(Box::new(road))))
+            .unwrap();
+        let notes = Notes::of(&scenario, 20.0);
+        let lines: Vec<bool> = notes
+            .marking_lines()
+            .filter(|line| line.2 == 0.12)
+            .map(|line| line.3.is_none())
+            .collect();
+        let solid = lines.iter().filter(|solid| **solid).count();
+        (solid, lines.len() - solid)
+    };
+    let (both, none) = (LaneChange::Both, LaneChange::None);
+    let (solid, dashed) = lined([both, both]);
+    assert_eq!(lined([none, none]), (solid + 1, dashed - 1));
+    // Broken beside solid, whichever side may cross.
+    assert_eq!(lined([none, both]), (solid + 1, dashed));
+    assert_eq!(lined([both, LaneChange::Right]), (solid + 1, dashed));
+    // Nobody changes to the pavement: that says nothing.
+    assert_eq!(lined([both, LaneChange::Left]), (solid, dashed));
+}
+
+#[test]
 fn the_centre_line_of_the_major_road_runs_on_through_a_t() {
     let through = |bearings: &[f64]| {
         let notes = Notes::of(&star(bearings, 1, 3.25, Some(Control::Priority)), 20.0);

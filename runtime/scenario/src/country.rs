@@ -11,9 +11,29 @@ const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
 /// ([MUTCD 2009], section 2B.07).
 const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
 
+/// Countries whose signals show red and amber together before green (ISO 3166-1), and for how long, s.
+/// One second in Germany ([VwV-StVO], to section 37: never more than two) and Poland ([PL 2003]), two in
+/// Denmark ([DK 426], section 238) and Great Britain ([TSM 6]), whose signals Guernsey, Jersey and the
+/// Isle of Man have too. Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland,
+/// Norway and Sweden show it by their laws, without a length that we could find there: one second.
+const RED_AMBER: [(&str, f64); 12] = [
+    ("AT", 1.0),
+    ("CH", 1.0),
+    ("DE", 1.0),
+    ("DK", 2.0),
+    ("FI", 1.0),
+    ("GB", 2.0),
+    ("GG", 2.0),
+    ("IM", 2.0),
+    ("JE", 2.0),
+    ("NO", 1.0),
+    ("PL", 1.0),
+    ("SE", 1.0),
+];
+
 /// The law of the road, as far as it differs by country. The default is that of the Vienna Convention
 /// ([Vienna 1968]): no turn on red, and among equals the nearer side goes first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct RoadLaw {
     /// Whether one may turn to the near side at a red light: after a stop, giving way to all who have
     /// green.
@@ -21,6 +41,8 @@ pub struct RoadLaw {
     /// Whether streets of the same rank, from residential ones on, meet at an all-way stop; else the
     /// nearer side goes first.
     pub all_way_stop: bool,
+    /// For how long signals show red and amber together before green, s; 0 where they do not.
+    pub red_amber: f64,
 }
 
 impl RoadLaw {
@@ -29,12 +51,16 @@ impl RoadLaw {
         Self {
             turn_on_red: TURN_ON_RED.contains(&country),
             all_way_stop: ALL_WAY_STOP.contains(&country),
+            red_amber: RED_AMBER
+                .iter()
+                .find(|(code, _)| *code == country)
+                .map_or(0.0, |(_, seconds)| *seconds),
         }
     }
 }
 
 /// On which side one drives, and by which law.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Custom {
     /// The driving side.
     pub side: DrivingSide,
@@ -91,9 +117,15 @@ mod tests {
 
     #[test]
     fn only_named_countries_differ_from_the_convention() {
-        for other in ["", "DE", "GB", "ZZ", "us"] {
+        for other in ["", "FR", "IE", "ES", "IT", "NL", "BE", "ZZ", "us", "gb"] {
             assert_eq!(RoadLaw::of(other), RoadLaw::default(), "{other}");
         }
         assert!(RoadLaw::of("US").turn_on_red && RoadLaw::of("CA").all_way_stop);
+        assert_eq!(RoadLaw::of("US").red_amber, 0.0);
+        for (code, seconds) in [("DE", 1.0), ("PL", 1.0), ("GB", 2.0), ("DK", 2.0)] {
+            let law = RoadLaw::of(code);
+            assert_eq!(law.red_amber, seconds, "{code}");
+            assert!(!law.turn_on_red && !law.all_way_stop, "{code}");
+        }
     }
 }

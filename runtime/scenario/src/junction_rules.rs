@@ -9,11 +9,12 @@ use crate::junction::Turn;
 use crate::named::named;
 use crate::network::Restriction;
 use crate::quantity::{
-    Clearance, CrossingWidth, Cycle, Duration, PeoplePerHour, Quantity, Validate, at,
+    Clearance, CrossingWidth, Cycle, Duration, PeoplePerHour, Quantity, RedAmber, Validate, at,
 };
 use crate::road::is_default;
 use crate::stack::ModuleSetting;
 use crate::unique_map::unique;
+use crate::via_rules::ViaRestriction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -66,6 +67,9 @@ pub struct JunctionRules {
     /// Turn restrictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub restrictions: Vec<Restriction>,
+    /// Turn restrictions by way of other roads, kept where the first of those begins.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via_restrictions: Vec<ViaRestriction>,
     /// Ways from lane to lane that the rules of turning do not give, or that they give and that are
     /// not there.
     #[serde(default, skip_serializing_if = "TurnRules::is_empty")]
@@ -176,6 +180,10 @@ impl JunctionRules {
             control: self.control,
             major: self.major.iter().filter_map(|&road| name(road)).collect(),
             restrictions: self.restrictions.iter().filter_map(restriction).collect(),
+            via_restrictions: {
+                let all = self.via_restrictions.iter();
+                all.filter_map(|rule| rule.on_roads(name)).collect()
+            },
             turns: self.turns.moved(&place),
             corners: self.corners.iter().filter_map(corner).collect(),
             plan: self.plan.as_ref().map(|plan| SignalPlan {
@@ -215,6 +223,7 @@ impl JunctionRules {
 impl Validate for JunctionRules {
     fn validate(&self) -> Result<(), String> {
         validate_crossings(&self.crossings)?;
+        ViaRestriction::validate_all(&self.via_restrictions)?;
         self.turns.validate()?;
         CornerRule::validate_all(&self.corners)?;
         let Some(plan) = &self.plan else {
@@ -222,6 +231,7 @@ impl Validate for JunctionRules {
         };
         at("plan.offset", Duration::check(plan.offset))?;
         at("plan.cycle", Cycle::check_if_given(plan.cycle))?;
+        at("plan.red_amber", RedAmber::check_if_given(plan.red_amber))?;
         if plan.stages.len() > MAX_STAGES {
             let count = plan.stages.len();
             return Err(format!("plan.stages: {count} stages; at most {MAX_STAGES}"));
@@ -350,6 +360,15 @@ pub struct SignalPlan {
     )]
     #[schemars(with = "Duration")]
     pub offset: f64,
+    /// How long red and amber are shown together before green, s; 0 for never. Left out, as in the
+    /// country. Where all is red for less between two stages it is so for as long.
+    #[serde(
+        default,
+        deserialize_with = "RedAmber::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<RedAmber>")]
+    pub red_amber: Option<f64>,
     /// The stages in their order; left out, they are made from the lanes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<SignalStage>,

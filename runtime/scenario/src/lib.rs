@@ -71,6 +71,7 @@ mod stack;
 mod unique_map;
 pub mod vehicle_file;
 mod vehicle_type;
+mod via_rules;
 
 pub use access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
 pub use agents::{Agent, Flow, GroundPlace, LanePlace, Place};
@@ -94,9 +95,10 @@ pub use map_part::{MapPart, NoSuchPart, hides_layer, layers};
 pub use network::{Node, Restriction, RestrictionKind, RoadNetwork};
 pub use objects::{Forest, Obstacle, PointOfInterest, Shape};
 pub use road::{
-    CrossSection, DrivingSide, Lane, LaneBand, LaneDirection, LaneSection, LaneType, Poly3, Road,
-    RoadClass, RoadEnd,
+    CrossSection, DrivingSide, Lane, LaneBand, LaneChange, LaneDirection, LaneSection, LaneType,
+    Poly3, Road, RoadClass, RoadEnd,
 };
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
 pub use vehicle_type::VehicleType;
+pub use via_rules::{Followed, ViaRestriction, ViaRules};

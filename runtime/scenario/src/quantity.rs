@@ -150,6 +150,8 @@ quantities! {
     Cycle: With(1.0), With(600.0), "1 to 600 s";
     /// Amber or red between two stages of traffic signals, s.
     Clearance: With(0.0), With(30.0), "0 to 30 s";
+    /// Red and amber together before green, s.
+    RedAmber: With(0.0), With(5.0), "0 to 5 s";
     /// How often a module is asked, Hz.
     Rate: Without(0.0), With(1000.0), "more than 0 and at most 1000 Hz";
     /// How often forces are computed, Hz.

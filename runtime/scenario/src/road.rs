@@ -3,6 +3,7 @@
 use crate::access::RoadAccess;
 use crate::ids::NodeId;
 use crate::junction::Turns;
+use crate::named::named;
 use crate::quantity::{Coefficient, Distance, Quantity, Speed};
 use roadwright_geometry::ReferenceLine;
 use schemars::JsonSchema;
@@ -105,6 +106,56 @@ pub enum LaneDirection {
     Standard,
     /// The other way (OpenDRIVE `reversed`): a contraflow lane.
     Reversed,
+}
+
+named! {
+    /// To which lanes of the same direction vehicles of a lane may change, as the lines beside it say.
+    ///
+    /// Sides are those of its drivers, so a road that is turned round keeps them. In words of OpenDRIVE
+    /// the line between two lanes is `laneChange` `both` where either may change to the other, `none`
+    /// where neither may, and `increase` or `decrease` where one of them may.
+    #[derive(
+        Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema,
+    )]
+    #[serde(rename_all = "snake_case")]
+    pub enum LaneChange {
+        /// To either side.
+        #[default]
+        Both = "both",
+        /// To the left only.
+        Left = "left",
+        /// To the right only.
+        Right = "right",
+        /// To none.
+        None = "none",
+    }
+}
+
+impl LaneChange {
+    /// By whether one may change to the left and to the right.
+    pub fn of(left: bool, right: bool) -> Self {
+        match (left, right) {
+            (true, true) => Self::Both,
+            (true, false) => Self::Left,
+            (false, true) => Self::Right,
+            (false, false) => Self::None,
+        }
+    }
+
+    /// Whether one may change to the left.
+    pub fn to_left(self) -> bool {
+        matches!(self, Self::Both | Self::Left)
+    }
+
+    /// Whether one may change to the right.
+    pub fn to_right(self) -> bool {
+        matches!(self, Self::Both | Self::Right)
+    }
+
+    /// The same in the mirror.
+    pub fn mirrored(self) -> Self {
+        Self::of(self.to_right(), self.to_left())
+    }
 }
 
 /// A cubic polynomial over the distance from its own start: a + b ds + c ds^2 + d ds^3.
@@ -220,6 +271,9 @@ pub struct Lane {
     /// junction counts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub turns: Turns,
+    /// To which lanes beside it vehicles may change.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lane_change: LaneChange,
 }
 
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
@@ -236,6 +290,7 @@ impl Lane {
             direction: LaneDirection::Standard,
             speed_limit: None,
             turns: Turns::NONE,
+            lane_change: LaneChange::Both,
         }
     }
 

@@ -15,6 +15,7 @@ use roadwright_simulation::{
 };
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Vehicles an hour on each approach: far more than can pass.
 const RATE: f64 = 1800.0;
@@ -498,6 +499,51 @@ fn who_may_turn_on_red_waits_less_and_lets_those_with_green_pass() {
         // Beside those with green some turn, and nobody touches anybody.
         lawful(&crossing("US", false).run(300.0), &what);
     }
+}
+
+#[test]
+fn who_sees_red_and_amber_stays_until_green() {
+    let crossing = |country| Crossing {
+        country,
+        ..Crossing::of(Control::Signals)
+    };
+    let [free, ready] = ["FR", "GB"].map(|country| {
+        let summary = crossing(country).run(300.0);
+        lawful(&summary, country);
+        summary.agents.arrived
+    });
+    // Two seconds that are taken from red cost little green.
+    assert!(ready as f64 > 0.85 * free as f64, "{free} and {ready}");
+    let scenario = crossing("GB").scenario();
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let (mut red_amber, mut later, mut compared) = (0, None, false);
+    while world.time() < 70.0 {
+        world.step();
+        red_amber += world
+            .signals()
+            .filter(|head| head.light == Light::RedAmber)
+            .count();
+        if red_amber == 50 {
+            // In the middle of it a saved world goes on to the same bits.
+            let saved = world.save(false).unwrap();
+            let (modules, options) = (builtin_modules(), RunOptions::default());
+            let ground = Arc::clone(world.ground());
+            let (mut again, _) =
+                World::restore(ground, &scenario, &modules, &options, &saved).unwrap();
+            while again.time() < world.time() + 20.0 {
+                again.step();
+            }
+            later = Some((again.time(), again.state_hash()));
+        }
+        if let Some((time, hash)) = later
+            && world.time() >= time
+        {
+            assert_eq!(world.state_hash(), hash);
+            compared = true;
+            later = None;
+        }
+    }
+    assert!(red_amber > 100 && compared, "{red_amber}");
 }
 
 #[test]

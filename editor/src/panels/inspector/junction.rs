@@ -60,6 +60,28 @@ impl Decides {
     }
 }
 
+/// What may be decided about red and amber before green: nothing, never, or for so long, s.
+fn red_ambers(junction: &Junction, node: &Node) -> Choices<Option<f64>> {
+    let by_law = junction.law.red_amber;
+    let title = |seconds: f64| match seconds {
+        0.0 => "never".to_owned(),
+        seconds => format!("{seconds:.1} s"),
+    };
+    let mut all = vec![(None, format!("By the country: {}", title(by_law)))];
+    let usual = [0.0, 1.0, 1.5, 2.0, 3.0];
+    all.extend(usual.map(|seconds| (Some(seconds), title(seconds))));
+    // A file may say any other.
+    let own = red_amber_of(node);
+    if !all.iter().any(|(known, _)| *known == own) {
+        all.extend(own.map(|seconds| (own, title(seconds))));
+    }
+    all
+}
+
+fn red_amber_of(node: &Node) -> Option<f64> {
+    node.rules.plan.as_ref()?.red_amber
+}
+
 const TIMES: [Property<Node>; 2] = [
     Property {
         name: "Cycle",
@@ -124,6 +146,18 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
                 subject.apply(label, |node| decides.put(node));
             }
             ui.end_row();
+            if junction.plan.mode.rules() {
+                let title = ui.label("Red and amber");
+                title.on_hover_text("For how long both are shown together before green.");
+                let all = red_ambers(junction, node);
+                if let Some(chosen) = choice(ui, "Red and amber", &red_amber_of(node), &all) {
+                    let label = format!("Red and amber of {}", subject.name);
+                    subject.apply(label, |node| {
+                        node.rules.plan.get_or_insert_default().red_amber = chosen;
+                    });
+                }
+                ui.end_row();
+            }
             if junction.plan.mode == SignalMode::Fixed {
                 subject.numbers(ui, &TIMES);
             }

@@ -74,6 +74,7 @@ fn stage(ui: &mut Ui, theme: Theme, programme: &ProgrammeInspection) {
         StagePhase::Green => ("green", theme.go()),
         StagePhase::Amber => ("amber", theme::light(Light::Amber)),
         StagePhase::AllRed => ("all red", theme::light(Light::Red)),
+        StagePhase::RedAmber => ("red and amber", theme::light(Light::RedAmber)),
     };
     let number = programme.stage + 1;
     let text = if programme.is_closing {

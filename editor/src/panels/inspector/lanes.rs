@@ -7,7 +7,9 @@ use crate::tools::Fill;
 use egui::{DragValue, Frame, Ui};
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::operation::with_lanes;
-use roadwright_scenario::{Edit, Lane, LaneDirection, LaneType, Poly3, Road, RoadId};
+use roadwright_scenario::{
+    DrivingSide, Edit, Lane, LaneChange, LaneDirection, LaneType, Poly3, Road, RoadId,
+};
 
 const KINDS: [LaneType; 7] = [
     LaneType::Driving,
@@ -37,6 +39,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, road: &Road, actions: &
             // -1 and on to the right.
             left: section.lanes.iter().filter(|lane| lane.id > 0).count(),
             model,
+            side,
         };
         for at in 0..section.lanes.len() {
             let forward = section.lanes[at].is_forward(side);
@@ -61,6 +64,7 @@ struct Cards<'a> {
     /// Lanes to the left of the reference line.
     left: usize,
     model: &'a Model,
+    side: DrivingSide,
 }
 
 impl Cards<'_> {
@@ -122,6 +126,9 @@ impl Cards<'_> {
             if lane.kind.is_drivable() {
                 ui.horizontal(|ui| self.limit(ui, at, actions));
                 ui.horizontal(|ui| self.arrows(ui, at, actions));
+                if self.has_lane_beside(at) {
+                    ui.horizontal(|ui| self.changes(ui, at, actions));
+                }
             }
         });
     }
@@ -205,6 +212,60 @@ impl Cards<'_> {
                 let turns = lane.turns.with(turn, !is_shown);
                 let lanes = self.changed(at, |lane| lane.turns = turns);
                 self.apply("Arrows", lanes, self.left, actions);
+            }
+        }
+    }
+
+    /// Whether there is another lane of its direction beside a lane.
+    fn has_lane_beside(&self, at: usize) -> bool {
+        let lane = &self.lanes[at];
+        let side = self.side;
+        let beside = [at.checked_sub(1), Some(at + 1)];
+        let mut beside = beside
+            .into_iter()
+            .flatten()
+            .filter_map(|i| self.lanes.get(i));
+        beside.any(|other| {
+            other.kind.is_drivable() && other.is_forward(side) == lane.is_forward(side)
+        })
+    }
+
+    /// To which side its vehicles may change lanes.
+    fn changes(&self, ui: &mut Ui, at: usize, actions: &mut Vec<Action>) {
+        let lane = &self.lanes[at];
+        ui.label("changes").on_hover_text(
+            "To which side vehicles of this lane may change lanes. Where they may not, the line is solid.",
+        );
+        let own = lane.lane_change;
+        let sides = [
+            (
+                "⬅",
+                "left",
+                own.to_left(),
+                LaneChange::of(!own.to_left(), own.to_right()),
+            ),
+            (
+                "➡",
+                "right",
+                own.to_right(),
+                LaneChange::of(own.to_left(), !own.to_right()),
+            ),
+        ];
+        for (text, name, may, after) in sides {
+            let button = egui::Button::selectable(may, text).small();
+            let hint = if may {
+                "They may; a click forbids it."
+            } else {
+                "They may not; a click allows it."
+            };
+            let response = ui.add(button).on_hover_text(hint);
+            let label = format!("Lane {} changes to the {name}", lane.id);
+            response.widget_info(move || {
+                egui::WidgetInfo::selected(egui::Role::Button, true, may, &label)
+            });
+            if response.clicked() {
+                let lanes = self.changed(at, |lane| lane.lane_change = after);
+                self.apply("Lane changes", lanes, self.left, actions);
             }
         }
     }

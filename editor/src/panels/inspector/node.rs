@@ -8,7 +8,7 @@ use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, moved};
 use roadwright_scenario::{
-    Edit, Node, NodeId, ObjectId, Restriction, RestrictionKind, RoadEnd, RoadId,
+    Edit, Node, NodeId, ObjectId, Restriction, RestrictionKind, RoadEnd, RoadId, ViaRestriction,
 };
 
 const POSITION: [Property<DVec2>; 2] = [
@@ -49,6 +49,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     corners::ui(ui, model, (id, node), actions);
     restrictions(ui, id, node, actions);
     forbid(ui, id, node, &ends, actions);
+    forbid_way(ui, model, (id, node), &ends, actions);
     junction_now::ui(ui, model, id, actions);
 }
 
@@ -76,10 +77,26 @@ fn position(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut V
 
 /// Turns that are forbidden or prescribed here.
 fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
-    if node.rules.restrictions.is_empty() {
+    if node.rules.restrictions.is_empty() && node.rules.via_restrictions.is_empty() {
         return;
     }
     heading(ui, "Turn restrictions");
+    for (i, rule) in node.rules.via_restrictions.iter().enumerate() {
+        ui.horizontal_wrapped(|ui| {
+            let via: Vec<String> = rule.via.iter().map(RoadId::to_string).collect();
+            let via = via.join(", ");
+            ui.label(format!(
+                "{:?} from {} by way of {via} to {}",
+                rule.kind, rule.from, rule.to
+            ));
+            if ui.small_button("Remove").clicked() {
+                let mut node = node.clone();
+                node.rules.via_restrictions.remove(i);
+                let edit = Edit::Node(id, Some(node));
+                actions.push(Action::Apply("Remove restriction".into(), edit));
+            }
+        });
+    }
     for (i, restriction) in node.rules.restrictions.iter().enumerate() {
         ui.horizontal(|ui| {
             ui.label(format!(
@@ -94,6 +111,50 @@ fn restrictions(ui: &mut Ui, id: NodeId, node: &Node, actions: &mut Vec<Action>)
             }
         });
     }
+}
+
+/// Forbids to drive from one road by way of another one into a third.
+fn forbid_way(
+    ui: &mut Ui,
+    model: &Model,
+    (id, node): (NodeId, &Node),
+    ends: &[(RoadId, RoadEnd)],
+    actions: &mut Vec<Action>,
+) {
+    if ends.len() < 2 {
+        return;
+    }
+    let network = model.document.scenario().network();
+    let beyond = |road: RoadId| {
+        let ends = network.road(road).map(|road| [road.from, road.to]);
+        let far = ends.into_iter().flatten().find(|&end| end != id);
+        far.map(|far| network.ends_at(far)).unwrap_or_default()
+    };
+    let mut choose = |ui: &mut Ui, from: RoadId, via: RoadId| {
+        for (to, _) in beyond(via).into_iter().filter(|(to, _)| *to != via) {
+            if ui.button(format!("to {to}")).clicked() {
+                let mut node = node.clone();
+                node.rules.via_restrictions.push(ViaRestriction {
+                    kind: RestrictionKind::No,
+                    from,
+                    via: vec![via],
+                    to,
+                });
+                let edit = Edit::Node(id, Some(node));
+                actions.push(Action::Apply("Forbid a way".into(), edit));
+                ui.close();
+            }
+        }
+    };
+    ui.menu_button("Forbid a way over another road…", |ui| {
+        for &(from, _) in ends {
+            ui.menu_button(format!("from {from}"), |ui| {
+                for &(via, _) in ends.iter().filter(|(via, _)| *via != from) {
+                    ui.menu_button(format!("over {via}"), |ui| choose(ui, from, via));
+                }
+            });
+        }
+    });
 }
 
 /// Forbids a turn between two of the roads that meet.

@@ -2,7 +2,7 @@
 //! say when it has green, and the ends of green and the start of the cycle can be moved.
 //!
 //! ```text
-//!   road 1   ####----                        # green   - amber   . red
+//!   road 1   ####----               ..       # green   - amber   . red and amber
 //!   road 2           ....####----
 //!            |   ^ end of green of stage 1   |
 //!            offset                          offset + cycle
@@ -16,7 +16,7 @@ use egui::{
     Align2, CursorIcon, FontId, Id, Rect, Response, RichText, Role, Sense, Stroke, Ui, WidgetInfo,
     pos2, vec2,
 };
-use roadwright_scenario::junction::{ConnectingPath, Light, Programme, Signals, Turn};
+use roadwright_scenario::junction::{Between, ConnectingPath, Light, Programme, Signals, Turn};
 use roadwright_scenario::{Edit, Movement, NodeId, RoadId, SignalMode, SignalPlan, SignalStage};
 use roadwright_simulation::StagePhase;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +30,12 @@ const NAMES: f32 = 130.0;
 const ROW: f32 = 18.0;
 const AXIS: f32 = 18.0;
 /// Thickness of a bar: it tells the light as well as the colour.
-const THICKNESS: [(Light, f32); 3] = [(Light::Green, 12.0), (Light::Amber, 7.0), (Light::Red, 2.0)];
+const THICKNESS: [(Light, f32); 4] = [
+    (Light::Green, 12.0),
+    (Light::Amber, 7.0),
+    (Light::RedAmber, 7.0),
+    (Light::Red, 2.0),
+];
 /// Half of the width in which the end of a green is taken hold of, points.
 const GRIP: f32 = 4.0;
 
@@ -110,8 +115,8 @@ struct Chart<'a> {
     signals: &'a Signals,
     programme: &'a Programme,
     is_fixed: bool,
-    /// Start of each stage, and its green, amber and red, s.
-    stages: Vec<(f64, [f64; 3])>,
+    /// Start of each stage, and its green, amber, red, and red and amber, s.
+    stages: Vec<(f64, [f64; 4])>,
     /// All of them, s.
     cycle: f64,
     /// When the first stage begins after the start of the axis, s.
@@ -128,7 +133,8 @@ impl<'a> Chart<'a> {
             let between = programme.intergreen(i, programme.next(i));
             // By demand a stage has no fixed end: the longest cycle is drawn.
             let green = if is_fixed { times.green } else { times.max };
-            stages.push((start, [green, between.amber, between.all_red]));
+            let red = between.all_red - between.red_amber;
+            stages.push((start, [green, between.amber, red, between.red_amber]));
             start += green + between.duration();
         }
         let shift = if is_fixed {
@@ -232,13 +238,18 @@ impl<'a> Chart<'a> {
 
     /// What a path shows over the cycle.
     fn row(&self, ui: &Ui, bars: Rect, y: f32, path: usize) {
-        for (stage, &(start, [green, amber, red])) in self.stages.iter().enumerate() {
-            let next = Some(self.programme.next(stage));
-            let light = |ending, is_amber| self.signals.light_in(path, stage, ending, is_amber);
+        for (stage, &(start, [green, amber, red, red_amber])) in self.stages.iter().enumerate() {
+            let next = self.programme.next(stage);
+            let light = |part: Option<Between>| {
+                let change = part.map(|part| (next, part));
+                self.signals.light_in(path, stage, change)
+            };
+            let after = start + green + amber;
             let parts = [
-                (start, green, light(None, false)),
-                (start + green, amber, light(next, true)),
-                (start + green + amber, red, light(next, false)),
+                (start, green, light(None)),
+                (start + green, amber, light(Some(Between::Amber))),
+                (after, red, light(Some(Between::AllRed))),
+                (after + red, red_amber, light(Some(Between::RedAmber))),
             ];
             let gives_way = self.signals.is_permitted(path, stage);
             for (from, length, light) in parts {
@@ -333,7 +344,7 @@ impl<'a> Chart<'a> {
             return;
         };
         // Until the run has taken an edit over it may still have other stages.
-        let Some(&(start, [green, amber, _])) = self.stages.get(now.stage) else {
+        let Some(&(start, [green, amber, red, _])) = self.stages.get(now.stage) else {
             return;
         };
         if now.is_closing {
@@ -344,6 +355,7 @@ impl<'a> Chart<'a> {
             (None, StagePhase::Green) => start + now.elapsed.min(green),
             (None, StagePhase::Amber) => start + green + now.elapsed,
             (None, StagePhase::AllRed) => start + green + amber + now.elapsed,
+            (None, StagePhase::RedAmber) => start + green + amber + red + now.elapsed,
         };
         let x = self.x(bars, within);
         let accent = theme.tone(Tone::Accent);

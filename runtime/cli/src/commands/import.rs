@@ -98,7 +98,9 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "crossings": summary.crossings,
         "crossings_unassigned": summary.crossings_unassigned,
         "restrictions": summary.restrictions,
+        "via_restrictions": summary.via_restrictions,
         "turn_lanes": summary.turn_lanes,
+        "lane_changes": summary.lane_changes,
         "buildings": summary.buildings,
         "land": summary.land,
         "access": access,
@@ -111,7 +113,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
 fn text(summary: &ImportSummary) -> String {
     let mut text = format!(
         "ways             {}\nroads            {}, {:.2} km\nlanes            {}, {:.2} km\n\
-         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}\nturn lanes       {}\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
+         junctions        {}\nsignals          {}, of {} junctions and crossings\nsigns            {}\ncrossings        {}\nrestrictions     {}, {} by way of ways\nturn lanes       {}\nlane changes     {} lanes with lines\nbuildings        {}\nland             {} areas\ntraffic          {}-hand\ncountry          {}\n",
         summary.ways,
         summary.roads,
         summary.road_km,
@@ -123,7 +125,9 @@ fn text(summary: &ImportSummary) -> String {
         summary.signs,
         summary.crossings,
         summary.restrictions,
+        summary.via_restrictions,
         summary.turn_lanes,
+        summary.lane_changes,
         summary.buildings,
         summary.land,
         side(summary),

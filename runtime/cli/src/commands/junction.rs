@@ -126,6 +126,23 @@ struct StageReport {
     /// What comes before the next stage, s.
     amber: f64,
     all_red: f64,
+    /// How much of the end of `all_red` is shown with amber, s.
+    #[serde(skip_serializing_if = "is_zero")]
+    red_amber: f64,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+impl StageReport {
+    /// What there is to say of red and amber.
+    fn shows_red_amber(&self) -> String {
+        match self.red_amber {
+            0.0 => String::new(),
+            seconds => format!(" with amber in the last {seconds:.1} s"),
+        }
+    }
 }
 
 pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
@@ -396,6 +413,7 @@ impl SignalReport {
                 max: times.max,
                 amber: intergreen.amber,
                 all_red: intergreen.all_red,
+                red_amber: intergreen.red_amber,
             }
         });
         Self {
@@ -429,8 +447,11 @@ impl SignalReport {
             };
             writeln!(
                 out,
-                "    stage {number}: green {green}, amber {:.1} s, all red {:.1} s; paths {:?}",
-                stage.amber, stage.all_red, stage.green
+                "    stage {number}: green {green}, amber {:.1} s, all red {:.1} s{}; paths {:?}",
+                stage.amber,
+                stage.all_red,
+                stage.shows_red_amber(),
+                stage.green
             )?;
             if !stage.permitted.is_empty() {
                 writeln!(out, "      give way to the others: {:?}", stage.permitted)?;

@@ -3,6 +3,7 @@
 //! [`read`] turns XML or PBF bytes into plain elements, [`import`] turns those into a scenario.
 //! Nothing is dropped silently: the summary lists what was left out and why.
 
+mod change_lanes;
 mod clip;
 mod crossings;
 mod elements;
@@ -15,6 +16,7 @@ mod signs;
 mod tags;
 mod trams;
 mod turn_lanes;
+mod via_ways;
 mod xml;
 
 pub use elements::{CrossingTags, Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
@@ -23,7 +25,7 @@ pub use projection::{LocalProjection, great_circle_distance};
 use roadwright_geometry::GeometryError;
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{DrivingSide, EditError, RoadAccess, RoadNetwork, Scenario};
+use roadwright_scenario::{DrivingSide, EditError, LaneChange, RoadAccess, RoadNetwork, Scenario};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -187,6 +189,10 @@ pub struct ImportSummary {
     pub restrictions: usize,
     /// Lanes with arrows.
     pub turn_lanes: usize,
+    /// Turn restrictions by way of ways.
+    pub via_restrictions: usize,
+    /// Lanes with a line beside them that must not be crossed from there.
+    pub lane_changes: usize,
     /// Buildings, as fixed obstacles; one that a road leads through may be several.
     pub buildings: usize,
     /// Areas of land: parks, waters, what the ground is used for.
@@ -277,7 +283,8 @@ pub fn import(
         signs: counts.signs,
         crossings: counts.crossings,
         crossings_unassigned: counts.crossings_unassigned,
-        restrictions: restrictions.values().map(Vec::len).sum(),
+        restrictions: restrictions.at.values().map(Vec::len).sum(),
+        via_restrictions: restrictions.via.values().map(Vec::len).sum(),
         warnings: warnings.into_list(),
         ..measured(&scenario, &layout, &graph)
     };
@@ -298,6 +305,12 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         let lanes = road.lane_sections.iter().flat_map(|s| &s.lanes);
         lanes.filter(|lane| !lane.turns.is_empty()).count()
     };
+    let with_lines = |road: &roadwright_scenario::Road| {
+        let lanes = road.lane_sections.iter().flat_map(|s| &s.lanes);
+        lanes
+            .filter(|lane| lane.lane_change != LaneChange::Both)
+            .count()
+    };
     // Without the connections inside junctions, whose number depends on the layout and not on the
     // data.
     let lane_pieces = graph
@@ -310,6 +323,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         junctions: layout.junctions.iter().filter(|j| j.is_crossing()).count(),
         lanes: network.roads().map(|(_, road)| lanes(road)).sum(),
         turn_lanes: network.roads().map(|(_, road)| with_arrows(road)).sum(),
+        lane_changes: network.roads().map(|(_, road)| with_lines(road)).sum(),
         road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
         lane_km: lane_pieces.map(|lanelet| lanelet.length()).sum::<f64>() / 1000.0,
         signals: 0,
@@ -319,6 +333,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         crossings: 0,
         crossings_unassigned: 0,
         restrictions: 0,
+        via_restrictions: 0,
         buildings: 0,
         land: 0,
         access: by_access(network),

@@ -3,15 +3,21 @@
 use super::Warnings;
 use super::elements::{Elements, Relation};
 use super::roads::{Built, road_id};
-use roadwright_scenario::{Restriction, RestrictionKind, RoadId};
+use super::via_ways;
+use roadwright_scenario::{Restriction, RestrictionKind, RoadId, ViaRestriction};
 use std::collections::BTreeMap;
 
 /// The restrictions that can be kept, by OSM node.
-pub(super) fn collect(
-    elements: &Elements,
-    built: &Built,
-    warnings: &mut Warnings,
-) -> BTreeMap<i64, Vec<Restriction>> {
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// At a node.
+    pub(super) at: BTreeMap<i64, Vec<Restriction>>,
+    /// By way of roads, where those begin.
+    pub(super) via: BTreeMap<i64, Vec<ViaRestriction>>,
+}
+
+/// The restrictions that can be kept.
+pub(super) fn collect(elements: &Elements, built: &Built, warnings: &mut Warnings) -> Found {
     // Relations name ways and a node; the scenario names roads. So: the roads by (way, node at an
     // end).
     let mut ends: BTreeMap<(i64, i64), Vec<RoadId>> = BTreeMap::new();
@@ -22,14 +28,25 @@ pub(super) fn collect(
                 .push(road_id(index));
         }
     }
-    let mut found: BTreeMap<i64, Vec<Restriction>> = BTreeMap::new();
+    let mut found = Found::default();
     for relation in &elements.restrictions {
+        if members(relation, "via").any(|member| member.0 == 'w') {
+            match via_ways::read(relation, built) {
+                Ok((node, rule)) => found.via.entry(node).or_default().push(rule),
+                Err(reason) => warnings.add(reason, format!("relation {}", relation.id)),
+            }
+            continue;
+        }
         match read(relation, &ends) {
-            Ok((via, restrictions)) => found.entry(via).or_default().extend(restrictions),
+            Ok((via, restrictions)) => found.at.entry(via).or_default().extend(restrictions),
             Err(reason) => warnings.add(reason, format!("relation {}", relation.id)),
         }
     }
-    for list in found.values_mut() {
+    for list in found.via.values_mut() {
+        list.sort_by_key(|r| (r.from, r.to, r.kind == RestrictionKind::Only));
+        list.dedup();
+    }
+    for list in found.at.values_mut() {
         // Two relations may say the same, and their order in a file means nothing.
         list.sort_by_key(|r| (r.from, r.to, r.kind == RestrictionKind::Only));
         list.dedup();
@@ -76,7 +93,7 @@ fn read(
 
 /// Whether a turn is forbidden or prescribed; the rest of the value (left turn, U-turn) follows from
 /// the members.
-fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static str> {
+pub(super) fn kind_of(relation: &Relation) -> Result<RestrictionKind, &'static str> {
     // `restriction:hgv` or `restriction:conditional` alone say nothing about all cars at all times.
     let value = relation
         .tags
@@ -95,14 +112,12 @@ fn via_node(relation: &Relation) -> Result<i64, &'static str> {
     let mut vias = members(relation, "via");
     match (vias.next(), vias.next()) {
         (Some(('n', id, _)), None) => Ok(*id),
-        // A U-turn by way of the short street between two carriageways: two turns, of which each
-        // alone is allowed. A scenario has restrictions at single nodes only.
-        (Some(_), _) => Err("turn restrictions via a way instead of a node"),
+        (Some(_), _) => Err("turn restrictions via several nodes"),
         (None, _) => Err("turn restrictions without a via member"),
     }
 }
 
-fn members<'a>(
+pub(super) fn members<'a>(
     relation: &'a Relation,
     role: &'static str,
 ) -> impl Iterator<Item = &'a (char, i64, String)> {

@@ -4,6 +4,7 @@ use super::clip::{Clipper, away_from_antimeridian};
 use super::crossings;
 use super::elements::{Elements, OsmNode, SignKind};
 use super::projection::{LocalProjection, great_circle_distance};
+use super::restrictions::Found;
 use super::signs::{Signals, place_signals, place_signs};
 use super::tags::{self, WayStyle};
 use super::trams;
@@ -12,8 +13,8 @@ use country_boundaries::{BOUNDARIES_ODBL_360X180, CountryBoundaries, LatLon};
 use glam::DVec2;
 use roadwright_geometry::fillet::{FilletOptions, fillet};
 use roadwright_scenario::{
-    About, Control, CrossingRule, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId,
-    Restriction, Road, RoadId, Scenario, SignalMode, SignalPlan,
+    About, Control, CrossingRule, DrivingSide, Edit, GeoOrigin, MAX_ROAD_ENDS, Node, NodeId, Road,
+    RoadId, Scenario, SignalMode, SignalPlan,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -142,6 +143,9 @@ fn drivable_runs(clipper: &mut Clipper<'_>, warnings: &mut Warnings) -> Drivable
         way_count += 1;
         if style.has_wrong_arrows {
             let reason = "arrows (turn:lanes) whose number is not that of the lanes";
+            warnings.add(reason, format!("way {}", way.id));
+        }
+        if let Some(reason) = style.wrong_changes {
             warnings.add(reason, format!("way {}", way.id));
         }
         let reversed = style.reversed;
@@ -307,7 +311,7 @@ impl Built {
     pub(super) fn into_scenario(
         self,
         options: &ImportOptions,
-        restrictions: &BTreeMap<i64, Vec<Restriction>>,
+        restrictions: &Found,
     ) -> Result<(Scenario, Counts), ImportError> {
         let centre = self.centre();
         let country = (options.country.clone()).unwrap_or_else(|| country_of(centre.0, centre.1));
@@ -344,7 +348,8 @@ impl Built {
             }
             let over = crossings.over.get(osm).into_iter().flatten();
             node.rules.crossings = over.map(|&road| CrossingRule::over(road)).collect();
-            node.rules.restrictions = restrictions.get(osm).cloned().unwrap_or_default();
+            node.rules.restrictions = restrictions.at.get(osm).cloned().unwrap_or_default();
+            node.rules.via_restrictions = restrictions.via.get(osm).cloned().unwrap_or_default();
             scenario.apply(Edit::Node(*id, Some(node)))?;
         }
         for (index, piece) in self.pieces.iter().enumerate() {
@@ -429,6 +434,7 @@ impl Built {
         })?;
         let (lane_offset, mut lanes) = style.section.lanes(side);
         (style.turn_lanes).apply(&mut lanes, side, (piece.begins, piece.ends));
+        style.change_lanes.apply(&mut lanes, side);
         Ok(Road {
             from: ids[&piece.nodes[0]],
             to: ids[&piece.nodes[piece.nodes.len() - 1]],

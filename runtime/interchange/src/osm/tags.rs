@@ -3,6 +3,7 @@
 //! The meaning of tags is that of the OpenStreetMap wiki, on the page of each key: Key:highway,
 //! Key:access, Key:oneway, Key:lanes, Key:layer, Key:maxspeed, Key:turn.
 
+use super::change_lanes::{self, ChangeLanes};
 use super::elements::Tags;
 use super::turn_lanes::{self, TurnLanes};
 use roadwright_scenario::{CrossSection, LaneType, RoadAccess, RoadClass};
@@ -22,6 +23,10 @@ pub(super) struct WayStyle {
     pub(super) turn_lanes: TurnLanes,
     /// Whether it has arrows whose number is not that of its lanes.
     pub(super) has_wrong_arrows: bool,
+    /// Where its lanes may be changed.
+    pub(super) change_lanes: ChangeLanes,
+    /// Why some of what it says about that means nothing, if so.
+    pub(super) wrong_changes: Option<&'static str>,
     /// Whether it is driven against the order of its nodes only.
     pub(super) reversed: bool,
 }
@@ -41,6 +46,7 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
     let direction = direction(tags);
     let section = section(tags, class, lane_width, direction, users);
     let (turn_lanes, has_wrong_arrows) = turn_lanes::read(tags, &section);
+    let (change_lanes, wrong_changes) = change_lanes::read(tags, &section);
     Ok(WayStyle {
         name: get("name").unwrap_or_default().to_owned(),
         class,
@@ -50,6 +56,8 @@ pub(super) fn style(tags: &Tags) -> Result<WayStyle, String> {
         section,
         turn_lanes,
         has_wrong_arrows,
+        change_lanes,
+        wrong_changes,
         reversed: direction == Direction::Against,
     })
 }

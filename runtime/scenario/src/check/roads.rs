@@ -169,6 +169,20 @@ fn restrictions(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
                 });
             }
         }
+        for rule in &node.rules.via_restrictions {
+            if rule.roads(network, id).is_none() {
+                let (from, to) = (rule.from, rule.to);
+                findings.push(Finding {
+                    severity: Severity::Warning,
+                    code: Code::DanglingRestriction,
+                    object: ObjectId::Node(id),
+                    place: node.position(),
+                    message: format!(
+                        "a turn restriction from {from} by way of other roads to {to}: they do not meet"
+                    ),
+                });
+            }
+        }
         for restriction in &node.rules.restrictions {
             for road in [restriction.from, restriction.to] {
                 if !roads.contains(&road) {

@@ -18,6 +18,7 @@ use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, CornerRule, CrossingRule, JunctionRules, TurnRules};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Road, RoadEnd};
+use crate::via_rules::{Followed, ViaRules};
 pub use after_edit::layout_after_edit;
 use glam::DVec2;
 use std::collections::{BTreeMap, BTreeSet};
@@ -413,13 +414,18 @@ impl<'a> Planner<'a> {
         };
         // A search over pairs of node and road by which it was reached: a turn restriction depends on
         // both. In a junction of one node the first look decides.
-        let mut seen: BTreeSet<(NodeId, RoadId)> = BTreeSet::new();
-        let mut open = vec![(start, from.0)];
-        while let Some((node, arrived_by)) = open.pop() {
-            if node == goal && self.turn_allowed(node, arrived_by, to.0) {
+        // Restrictions by way of roads inside depend on all that was driven on the way here.
+        let via = self.via_rules(root);
+        let mut seen: BTreeSet<(NodeId, RoadId, Followed)> = BTreeSet::new();
+        let begun = via.after(&Followed::default(), from.0).unwrap_or_default();
+        let mut open = vec![(start, from.0, begun)];
+        while let Some((node, arrived_by, followed)) = open.pop() {
+            let may_leave = node == goal && self.turn_allowed(node, arrived_by, to.0);
+            if may_leave && via.after(&followed, to.0).is_some() {
                 return true;
             }
-            if !seen.insert((node, arrived_by)) || self.members[&root].len() == 1 {
+            if !seen.insert((node, arrived_by, followed.clone())) || self.members[&root].len() == 1
+            {
                 continue;
             }
             for (id, end) in self.network.ends_at(node) {
@@ -430,13 +436,21 @@ impl<'a> Planner<'a> {
                 let forward = end == RoadEnd::Start;
                 let s = if forward { 0.0 } else { road.length() };
                 let drivable = road.lanes_driven(s, forward, self.side) > 0;
-                if drivable && self.turn_allowed(node, arrived_by, id) {
+                let after = via.after(&followed, id);
+                let may_turn = drivable && self.turn_allowed(node, arrived_by, id);
+                if let Some(after) = after.filter(|_| may_turn) {
                     let far = if forward { road.to } else { road.from };
-                    open.push((far, id));
+                    open.push((far, id, after));
                 }
             }
         }
         false
+    }
+
+    /// The restrictions by way of roads that are kept at the nodes of a cluster.
+    fn via_rules(&self, root: NodeId) -> ViaRules {
+        let nodes = self.members[&root].iter().copied();
+        ViaRules::of(self.network, nodes, |_| true)
     }
 
     /// Whether the restrictions of a node allow a turn.

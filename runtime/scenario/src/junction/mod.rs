@@ -35,8 +35,8 @@ pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
 pub use signals::{
-    DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans, Signals,
-    StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
+    Between, DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans,
+    Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
 };
 pub use turn::{Turn, Turns};
 

@@ -148,6 +148,7 @@ impl Builder {
         for id in ids.clone() {
             let lanelet = before.lanelet(id).clone();
             let (left, right) = (moved(lanelet.left), moved(lanelet.right));
+            let beside = lanelet.beside.map(moved);
             let kind = lanelet.kind;
             let copy = self.push_copy(
                 id,
@@ -155,6 +156,7 @@ impl Builder {
                 Lanelet {
                     left,
                     right,
+                    beside,
                     ..lanelet
                 },
             );

@@ -9,8 +9,9 @@ use crate::access::{LaneAccess, RoadAccess};
 use crate::ids::RoadId;
 use crate::junction::{ConnectingPath, Junction, LaneEnd, Layout};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, LaneSection, Road, RoadEnd};
+use crate::road::{DrivingSide, LaneChange, LaneSection, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::via_rules::ViaRules;
 use roadwright_geometry::centre_line::CentreLines;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::collections::BTreeMap;
@@ -62,6 +63,9 @@ impl LaneGraph {
         builder.link_sections();
         builder.add_connections(network, layout, before);
         builder.open_junctions(network, layout);
+        let nodes = network.nodes().map(|(id, _)| id);
+        let stays = |road| !layout.internal.contains(&road);
+        builder.via_rules = ViaRules::of(network, nodes, stays);
         builder.finish(MADE.fetch_add(1, Ordering::Relaxed))
     }
 }
@@ -79,6 +83,7 @@ pub(super) struct Builder {
     /// Lanes so far, m.
     lane_length: f64,
     left_out: Option<RoadId>,
+    via_rules: ViaRules,
     /// For each lanelet the one of before that it is a copy of.
     pub(super) copies: Vec<LaneletId>,
     /// For each lanelet of before its copy.
@@ -128,10 +133,11 @@ impl Builder {
                 continue;
             }
             let places = 0..section.lanes.len();
-            let ids: Vec<(bool, LaneletId)> = places
+            let ids: Vec<(bool, LaneChange, LaneletId)> = places
                 .map(|place| {
-                    let lane = self.add_lane((id, road), (index, place), part, side);
-                    (section.lanes[place].is_forward(side), lane)
+                    let lanelet = self.add_lane((id, road), (index, place), part, side);
+                    let lane = &section.lanes[place];
+                    (lane.is_forward(side), lane.lane_change, lanelet)
                 })
                 .collect();
             self.link_neighbours(&ids);
@@ -172,6 +178,7 @@ impl Builder {
             predecessors: Links::default(),
             left: NO_LANELET,
             right: NO_LANELET,
+            beside: [NO_LANELET; 2],
             // Descending for lanes against the reference line, so that the share of a lanelet is
             // the share of its span for both.
             road_span: if forward { (from, to) } else { (to, from) },
@@ -180,7 +187,7 @@ impl Builder {
         lanelet
     }
 
-    /// Neighbouring lanes of one direction; `ids` run from left to right seen along the road.
+    /// Neighbouring lanes of one direction, and which of them one may change to; `ids` run from left to right seen along the road.
     ///
     /// ```text
     ///   lane  2   <----  a      left of `a` in driving direction is `b`: against the road, sides
@@ -188,9 +195,9 @@ impl Builder {
     ///   ------ line ------      b and c are driven against each other: no neighbours
     ///   lane -1   ---->  c
     /// ```
-    fn link_neighbours(&mut self, ids: &[(bool, LaneletId)]) {
+    fn link_neighbours(&mut self, ids: &[(bool, LaneChange, LaneletId)]) {
         for pair in ids.windows(2) {
-            let [(a_forward, a), (b_forward, b)] = [pair[0], pair[1]];
+            let [(a_forward, of_a, a), (b_forward, of_b, b)] = [pair[0], pair[1]];
             if a == NO_LANELET || b == NO_LANELET || a_forward != b_forward {
                 continue;
             }
@@ -199,9 +206,18 @@ impl Builder {
             if self.lanelet(a).length().min(self.lanelet(b).length()) < MIN_LANE_CHANGE {
                 continue;
             }
-            let (left, right) = if a_forward { (a, b) } else { (b, a) };
-            self.lanelets[left as usize].right = right;
-            self.lanelets[right as usize].left = left;
+            let (left, of_left, right, of_right) = match a_forward {
+                true => (a, of_a, b, of_b),
+                false => (b, of_b, a, of_a),
+            };
+            self.lanelets[left as usize].beside[1] = right;
+            self.lanelets[right as usize].beside[0] = left;
+            if of_left.to_right() {
+                self.lanelets[left as usize].right = right;
+            }
+            if of_right.to_left() {
+                self.lanelets[right as usize].left = left;
+            }
         }
     }
 
@@ -299,6 +315,7 @@ impl Builder {
             predecessors: Links::default(),
             left: NO_LANELET,
             right: NO_LANELET,
+            beside: [NO_LANELET; 2],
             road_span: (0.0, 0.0),
         })
     }
@@ -368,6 +385,7 @@ impl Builder {
             of_road: self.of_road,
             paths: self.paths,
             left_out: self.left_out,
+            via_rules: self.via_rules,
             identity,
         };
         let successors = listed(&mut graph.links, count, &self.links);

@@ -26,6 +26,7 @@ use crate::agents::LanePlace;
 use crate::ids::RoadId;
 use crate::junction::{Layout, Turn};
 use crate::scenario::Scenario;
+use crate::via_rules::{Followed, ViaRules};
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use std::collections::BTreeMap;
 
@@ -81,6 +82,9 @@ pub struct Lanelet {
     pub left: LaneletId,
     /// Lane to the right that a vehicle can change to, or [`NO_LANELET`].
     pub right: LaneletId,
+    /// The lanes of the same direction to its left and to its right, be there a line that must not be
+    /// crossed or not; [`NO_LANELET`] where there is none.
+    pub beside: [LaneletId; 2],
     /// Who may use it.
     pub access: LaneAccess,
     /// Who may drive on its road. A connection has the most open access of all roads that meet at
@@ -153,6 +157,7 @@ pub struct LaneGraph {
     /// The paths of all junctions, those of one after those of another.
     paths: Vec<PathLanelets>,
     left_out: Option<RoadId>,
+    via_rules: ViaRules,
     identity: u64,
 }
 
@@ -224,6 +229,59 @@ impl LaneGraph {
     #[inline]
     pub fn predecessors(&self, id: LaneletId) -> &[LaneletId] {
         self.linked(self.lanelets[id as usize].predecessors)
+    }
+
+    /// The restrictions by way of roads that routes keep; those within one junction are in its paths.
+    pub fn via_rules(&self) -> &ViaRules {
+        &self.via_rules
+    }
+
+    /// What a vehicle has followed that begins on a lanelet.
+    pub fn followed_on(&self, id: LaneletId) -> Followed {
+        let road = self.lanelet(id).road().or_else(|| {
+            let before = self.predecessors(id).first();
+            self.lanelet(*before?).road()
+        });
+        let after = road.and_then(|road| self.via_rules.after(&Followed::default(), road));
+        after.unwrap_or_default()
+    }
+
+    /// What a vehicle has followed that drives from one lanelet onto the next; `None` if it must not.
+    pub fn followed_onto(
+        &self,
+        followed: &Followed,
+        (from, to): (LaneletId, LaneletId),
+    ) -> Option<Followed> {
+        match (self.lanelet(from).road(), self.lanelet(to).road()) {
+            // A connection belongs to the road that it leaves.
+            (_, None) => Some(followed.clone()),
+            (Some(own), Some(next)) if own == next => Some(followed.clone()),
+            (_, Some(next)) => self.via_rules.after(followed, next),
+        }
+    }
+
+    /// Whether lanelets one after the other keep all restrictions by way of roads.
+    pub fn keeps_via_rules(&self, route: &[LaneletId]) -> bool {
+        let Some(&first) = route.first().filter(|_| !self.via_rules.is_empty()) else {
+            return true;
+        };
+        let mut pairs = route.windows(2);
+        let onto = |followed: Followed, pair: &[LaneletId]| {
+            self.followed_onto(&followed, (pair[0], pair[1]))
+        };
+        pairs.try_fold(self.followed_on(first), onto).is_some()
+    }
+
+    /// Lanelets from which a vehicle can change onto one. A line may be crossed from one side only, so
+    /// these are not always those that it can change to.
+    pub fn changing_onto(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
+        let beside = self.lanelet(id).beside.into_iter();
+        beside.filter(move |&other| {
+            other != NO_LANELET && {
+                let other = self.lanelet(other);
+                other.left == id || other.right == id
+            }
+        })
     }
 
     #[inline]

@@ -49,10 +49,8 @@ impl LaneGraph {
 
     /// The lanelets that a vehicle can come from: predecessors, then neighbours.
     fn before(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
-        let lanelet = self.lanelet(id);
-        let sides = [lanelet.left, lanelet.right];
-        let all = self.predecessors(id).iter().copied().chain(sides);
-        all.filter(|&before| before != NO_LANELET)
+        let before = self.predecessors(id).iter().copied();
+        before.chain(self.changing_onto(id))
     }
 
     /// Lanelets to which a trip can lead from one, lane changes included: bus lanes and the access

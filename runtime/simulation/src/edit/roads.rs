@@ -128,6 +128,8 @@ impl<'a> Moves<'a> {
         });
         let is_same = has_same_goals
             && ahead.windows(2).all(leads_on)
+            // With what lies behind: it says along which ways it has come.
+            && self.after.graph().keeps_via_rules(&lanelets)
             && route.lanelets[first..].iter().zip(&ahead).all(is_open);
         is_same.then(|| Route {
             goals: goals.into(),

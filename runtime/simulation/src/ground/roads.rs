@@ -501,6 +501,9 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
         for to in 0..count {
             let intergreen = programme.intergreen(from, to);
             write(hasher, &[intergreen.amber, intergreen.all_red]);
+            if intergreen.red_amber > 0.0 {
+                write(hasher, &[intergreen.red_amber]);
+            }
         }
     }
     for (stage, greens) in signals.greens.iter().enumerate() {

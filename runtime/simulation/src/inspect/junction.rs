@@ -3,7 +3,7 @@
 use crate::ground::Ground;
 use crate::traffic::{Entry, Shown, StagePhase, Ticket, Waits};
 use crate::world::World;
-use roadwright_scenario::junction::{LaneEnd, Light, Programme, Turn};
+use roadwright_scenario::junction::{Between, LaneEnd, Light, Programme, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
 use roadwright_scenario::{Control, NodeId, RoadEnd, SignalMode};
 
@@ -276,11 +276,13 @@ fn programme(world: &World, junction: u32) -> Option<ProgrammeInspection> {
 fn by_the_clock(programme: &Programme, time: f64) -> (f64, f64) {
     let (stage, within) = programme.stage_at(time);
     let green = programme.stages[stage].green;
-    let amber = green + programme.intergreen(stage, programme.next(stage)).amber;
-    let (from, to) = match within {
-        _ if within < green => (0.0, green),
-        _ if within < amber => (green, amber),
-        _ => (amber, programme.duration(stage)),
+    let intergreen = programme.intergreen(stage, programme.next(stage));
+    let (amber, end) = (green + intergreen.amber, programme.duration(stage));
+    let (from, to) = match programme.between(stage, within) {
+        None => (0.0, green),
+        Some(Between::Amber) => (green, amber),
+        Some(Between::AllRed) => (amber, end - intergreen.red_amber),
+        Some(Between::RedAmber) => (end - intergreen.red_amber, end),
     };
     (within - from, to - within)
 }
@@ -294,7 +296,9 @@ fn by_demand(programme: &Programme, shown: &Shown, time: f64) -> Option<f64> {
     };
     let ends = match shown.phase {
         StagePhase::Amber => shown.since + between.amber,
-        StagePhase::AllRed => shown.since + between.all_red,
+        StagePhase::AllRed if shown.is_closing => shown.since + between.all_red,
+        StagePhase::AllRed => shown.since + between.all_red - between.red_amber,
+        StagePhase::RedAmber => shown.since + between.red_amber,
         // The longest green counts from when somebody has begun to wait for another stage.
         StagePhase::Green => {
             let times = programme.stages[shown.stage];

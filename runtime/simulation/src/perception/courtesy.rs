@@ -60,7 +60,9 @@ impl View<'_> {
             let_in: None,
             top_speed: f64::INFINITY,
         };
-        for side in [own.left, own.right] {
+        // Those who want to come over as well as those whose lane it wants: a line may part them in one
+        // direction only, and in both nobody wants to.
+        for side in own.beside {
             if side != NO_LANELET {
                 self.look_beside(agent, side, &mut courtesy);
             }

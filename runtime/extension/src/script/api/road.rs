@@ -29,7 +29,7 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
             => agent.content().input.road_speed;
         "speed_limit" -> "float", "Speed limit of its lane, m/s."
             => agent.content().facts.map_or(0.0, |facts| facts.speed_limit);
-        "signal" -> "string", "What the traffic signals at the end of its lane show for its way: \"red\", \"amber\" or \"green\"; \"none\" where there are none."
+        "signal" -> "string", "What the traffic signals at the end of its lane show for its way: \"red\", \"red_amber\" before green, \"amber\" or \"green\"; \"none\" where there are none."
             => ImmutableString::from(light_name(agent.content().facts.and_then(|facts| facts.signal)));
     }
     call!(

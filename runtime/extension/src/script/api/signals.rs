@@ -75,7 +75,7 @@ pub(super) fn properties(api: &mut Registrar<'_>) {
         api,
         "state",
         "signal.state(road: int) -> string",
-        "The most that the lanes of a road are shown: \"green\", \"amber\" or \"red\"; \"none\" if it does not come here.",
+        "The most that the lanes of a road are shown: \"green\", \"amber\", \"red_amber\" before green, or \"red\"; \"none\" if it does not come here.",
         |s: &mut Signal, road: i64| -> ImmutableString {
             s.light(road).map_or("none", |light| light.name()).into()
         }

@@ -10,6 +10,9 @@
 //!   |---------|----|---|---------|----|---|-|--------> time
 //!   offset                                  offset + cycle
 //! ```
+//!
+//! In some countries the end of red is shown with amber beside it to those who get green next
+//! ([`Intergreen::red_amber`]).
 
 mod settled;
 mod shared;
@@ -38,11 +41,42 @@ named! {
     pub enum Light {
         /// Stop.
         Red = "red",
+        /// Stop; green comes next.
+        RedAmber = "red_amber",
         /// Stop if it can be done.
         Amber = "amber",
         /// Go, and give way to whom the rules say.
         Green = "green",
     }
+}
+
+impl Light {
+    /// Whether nobody may drive: red, with amber beside it or without.
+    #[inline]
+    pub fn is_red(self) -> bool {
+        matches!(self, Self::Red | Self::RedAmber)
+    }
+
+    /// The lamps that are lit.
+    pub fn lamps(self) -> &'static [Self] {
+        match self {
+            Self::Red => &[Self::Red],
+            Self::RedAmber => &[Self::Red, Self::Amber],
+            Self::Amber => &[Self::Amber],
+            Self::Green => &[Self::Green],
+        }
+    }
+}
+
+/// Part of what comes between two stages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Between {
+    /// Amber for those that lose their green.
+    Amber,
+    /// Red for all.
+    AllRed,
+    /// Red for all, with amber beside it for those that get green.
+    RedAmber,
 }
 
 /// How long a stage lasts, s.
@@ -63,6 +97,8 @@ pub struct Intergreen {
     pub amber: f64,
     /// How long all is red after that.
     pub all_red: f64,
+    /// How long the end of that is shown as red and amber to those that get green: at most `all_red`.
+    pub red_amber: f64,
 }
 
 impl Intergreen {
@@ -75,6 +111,7 @@ impl Intergreen {
         Self {
             amber: self.amber.max(other.amber),
             all_red: self.all_red.max(other.all_red),
+            red_amber: self.red_amber.max(other.red_amber),
         }
     }
 }
@@ -120,6 +157,21 @@ impl Programme {
     /// Time from one start of the first stage to the next, where times are fixed, s.
     pub fn cycle(&self) -> f64 {
         (0..self.stages.len()).map(|i| self.duration(i)).sum()
+    }
+
+    /// What a stage has come to a time, s, after its beginning, where times are fixed; `None` while it is
+    /// green.
+    pub fn between(&self, stage: usize, within: f64) -> Option<Between> {
+        let green = self.stages[stage].green;
+        let intergreen = self.intergreen(stage, self.next(stage));
+        let to_come = self.duration(stage) - within;
+        match within {
+            _ if within < green => None,
+            _ if within < green + intergreen.amber => Some(Between::Amber),
+            _ if to_come > intergreen.red_amber => Some(Between::AllRed),
+            _ if intergreen.red_amber > 0.0 => Some(Between::RedAmber),
+            _ => Some(Between::AllRed),
+        }
     }
 
     /// The stage at a moment, and the time since it began, s, where times are fixed. O(stages).
@@ -171,30 +223,24 @@ impl Signals {
     pub fn light(&self, path: usize, time: f64) -> Light {
         let (stage, within) = self.programme.stage_at(time);
         let next = self.programme.next(stage);
-        let times = self.programme.stages[stage];
-        let ending = (within >= times.green).then_some(next);
-        let is_amber = within < times.green + self.programme.intergreen(stage, next).amber;
-        self.light_in(path, stage, ending, is_amber)
+        let between = self.programme.between(stage, within);
+        self.light_in(path, stage, between.map(|between| (next, between)))
     }
 
-    /// What a path's signal shows in a stage; if that ends, before another one and in amber or not.
+    /// What a path's signal shows in a stage; if that ends, before which other one and in which part of
+    /// the change.
     #[inline]
-    pub fn light_in(
-        &self,
-        path: usize,
-        stage: usize,
-        ending: Option<usize>,
-        is_amber: bool,
-    ) -> Light {
-        if !self.greens[stage][path] {
-            return Light::Red;
-        }
-        match ending {
-            None => Light::Green,
+    pub fn light_in(&self, path: usize, stage: usize, change: Option<(usize, Between)>) -> Light {
+        let has_green = self.greens[stage][path];
+        let Some((next, between)) = change else {
+            return if has_green { Light::Green } else { Light::Red };
+        };
+        match (has_green, self.greens[next][path]) {
             // Who goes on in the next stage sees nothing of the change.
-            Some(next) if self.greens[next][path] => Light::Green,
-            Some(_) if is_amber => Light::Amber,
-            Some(_) => Light::Red,
+            (true, true) => Light::Green,
+            (true, false) if between == Between::Amber => Light::Amber,
+            (false, true) if between == Between::RedAmber => Light::RedAmber,
+            _ => Light::Red,
         }
     }
 }

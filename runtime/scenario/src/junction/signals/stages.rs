@@ -5,7 +5,10 @@
 //!
 //! Amber is as long as drivers need who cannot stop any more: `1 s + v / (2 * 3.05 m/s^2)`, at
 //! least 3 s ([ITE 1999], for level ground). Then all is red until the last one has left
-//! the place where the first one of the next stage meets it.
+//! the place where the first one of the next stage meets it. Where red and amber are shown together
+//! before green, they are the end of that, and it lasts as long as they do at least: in Great Britain
+//! amber of 3 s and red and amber of 2 s make an intergreen of 5 s at least ([TSM 6]); in Germany
+//! the second of red and amber lies within the intergreen as well ([VwV-StVO], to section 37).
 
 use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
@@ -104,6 +107,7 @@ impl Plan<'_> {
                 intergreen.all_red = stage.all_red.unwrap_or(intergreen.all_red);
             }
         }
+        self.show_red_amber(&greens, &mut intergreens);
         Signals {
             slants: vec![0.0; greens.len()],
             permitted,
@@ -134,7 +138,8 @@ impl Plan<'_> {
         // In one order everywhere, so that a street has green at neighbouring junctions at once.
         stages.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let (slants, greens): (Vec<f64>, Vec<Vec<bool>>) = stages.into_iter().unzip();
-        let intergreens = self.intergreens(&greens);
+        let mut intergreens = self.intergreens(&greens);
+        self.show_red_amber(&greens, &mut intergreens);
         let wanted = self.junction.plan.cycle;
         let extra = greens.len().saturating_sub(2) as f64;
         let cycle = wanted.unwrap_or(DEFAULT_CYCLE + CYCLE_PER_STAGE * extra);
@@ -310,6 +315,23 @@ impl Plan<'_> {
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
     }
 
+    /// Has the end of red shown with amber before each stage that gives green to somebody who had none: as
+    /// long as the plan says, else the law. Red becomes as long as that at least.
+    fn show_red_amber(&self, greens: &[Vec<bool>], intergreens: &mut [Intergreen]) {
+        let decided = self.junction.plan.red_amber;
+        let red_amber = decided.unwrap_or(self.junction.law.red_amber);
+        let pairs = greens
+            .iter()
+            .flat_map(|from| greens.iter().map(move |to| (from, to)));
+        for (intergreen, (from, to)) in intergreens.iter_mut().zip(pairs) {
+            let starts = from.iter().zip(to).any(|(from, to)| *to && !from);
+            if starts {
+                intergreen.red_amber = red_amber;
+                intergreen.all_red = intergreen.all_red.max(red_amber);
+            }
+        }
+    }
+
     /// Amber and red between two stages, by what has green in them.
     fn intergreen(&self, from: &[bool], to: &[bool]) -> Intergreen {
         let paths = || 0..from.len();
@@ -323,6 +345,7 @@ impl Plan<'_> {
         Intergreen {
             amber,
             all_red: self.all_red(&ending, &starting),
+            red_amber: 0.0,
         }
     }
 

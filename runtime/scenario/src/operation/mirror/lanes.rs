@@ -1,7 +1,7 @@
 //! The lanes of a road in the mirror.
 
 use crate::junction::{Turn, Turns};
-use crate::road::{DrivingSide, Lane, LaneSection, Poly3, Road};
+use crate::road::{DrivingSide, Lane, LaneChange, LaneSection, Poly3, Road};
 
 /// Coefficients smaller than this are rounding, m.
 const ROUNDING: f64 = 1e-12;
@@ -169,7 +169,7 @@ fn is_same(a: &Poly3, b: &Poly3) -> bool {
     pairs.iter().all(|(x, y)| (x - y).abs() < ROUNDING)
 }
 
-/// Where vehicles turned left they turn right now: arrows are mirrored, and those of the leftmost
+/// Where vehicles turned left they turn right now: arrows and lines are mirrored, and those of the leftmost
 /// lane stand on the rightmost one, for each direction.
 fn mirror_arrows(section: &mut LaneSection, side: DrivingSide) {
     for is_forward in [true, false] {
@@ -178,9 +178,11 @@ fn mirror_arrows(section: &mut LaneSection, side: DrivingSide) {
             .iter_mut()
             .filter(|lane| lane.kind.is_drivable() && lane.is_forward(side) == is_forward)
             .collect();
-        let arrows: Vec<Turns> = lanes.iter().map(|lane| lane.turns).collect();
-        for (lane, turns) in lanes.iter_mut().zip(arrows.iter().rev()) {
+        let said = lanes.iter().map(|lane| (lane.turns, lane.lane_change));
+        let said: Vec<(Turns, LaneChange)> = said.collect();
+        for (lane, (turns, change)) in lanes.iter_mut().zip(said.iter().rev()) {
             lane.turns = turns.iter().map(mirrored_turn).collect();
+            lane.lane_change = change.mirrored();
         }
     }
 }

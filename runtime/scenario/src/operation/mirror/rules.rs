@@ -26,6 +26,11 @@ pub(super) fn mirrored(
     let restrictions = rules.restrictions.iter();
     let mirrored = JunctionRules {
         restrictions: restrictions.filter_map(|r| image.restriction(r)).collect(),
+        // Where a road is driven the other way they are about another way.
+        via_restrictions: match image.has_turned {
+            true => Vec::new(),
+            false => rules.via_restrictions.clone(),
+        },
         turns: crate::junction_rules::TurnRules {
             add: image.turns(&rules.turns.add),
             remove: image.turns(&rules.turns.remove),
@@ -37,6 +42,7 @@ pub(super) fn mirrored(
     let stages = |rules: &JunctionRules| rules.plan.as_ref().map_or(0, |plan| plan.stages.len());
     let count = |rules: &JunctionRules| {
         rules.restrictions.len()
+            + rules.via_restrictions.len()
             + rules.turns.add.len()
             + rules.turns.remove.len()
             + rules.corners.len()

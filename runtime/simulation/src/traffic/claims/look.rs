@@ -107,7 +107,7 @@ impl Claims {
                 && scene.gives_way(junction, path, other.path.1)
         });
         first.any(|other| {
-            scene.light(other.path) != Light::Red
+            !scene.light(other.path).is_red()
                 && !is_held_up(other, scene)
                 && scene.time_for(other.distance, other.agent, other.at) < gap
         })

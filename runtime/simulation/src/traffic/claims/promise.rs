@@ -11,7 +11,7 @@
 use super::Claims;
 use crate::agents::Agents;
 use crate::traffic::{Entry, Lanes};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::LaneletId;
 
 impl Claims {
     /// Whether a vehicle of a length in a queue, m, may appear on a lane, beside others that appear there in
@@ -82,9 +82,7 @@ impl Claims {
 
 /// Who has changed to a lane since the index was made: it is known only on the lane that it came from.
 fn just_changed(lanes: Lanes<'_>, target: LaneletId) -> impl Iterator<Item = u32> {
-    let lanelet = lanes.ground.lanelet(target);
-    let beside = [lanelet.left, lanelet.right].into_iter();
-    let beside = beside.filter(|&lane| lane != NO_LANELET);
+    let beside = lanes.ground.graph().changing_onto(target);
     let others = beside.flat_map(move |lane| lanes.index.on_lanelet(lane));
     let is_known = move |agent: u32| {
         let mut known = lanes.index.on_lanelet(target).iter();

@@ -7,7 +7,7 @@ use super::{Claims, Grant};
 use crate::agents::Refusal;
 use crate::ground::Ring;
 use roadwright_scenario::Control;
-use roadwright_scenario::junction::{GAP_ON_RED, Light, RightOfWay, Sign};
+use roadwright_scenario::junction::{GAP_ON_RED, RightOfWay, Sign};
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
@@ -245,7 +245,7 @@ fn may_enter(
     is_stopped(request, need, scene)?;
     let right = &scene.ground.law(need.junction).right_of_way;
     let is_first = need.at == request.at;
-    if is_first && scene.light((need.junction, need.path)) == Light::Red {
+    if is_first && scene.light((need.junction, need.path)).is_red() {
         return turns_on_red(request, need, junction, scene);
     }
     let is_locked = is_locked(request, need.junction, scene);
@@ -451,7 +451,7 @@ fn comes_within(
     (request, need): (&Request, &Need),
     scene: &Scene<'_>,
 ) -> bool {
-    if scene.light(other.path) == Light::Red || is_held_up(other, scene) {
+    if scene.light(other.path).is_red() || is_held_up(other, scene) {
         return false;
     }
     let to_line = -scene.front(request.agent, need.at);

@@ -215,14 +215,14 @@ impl<'a> Scene<'a> {
         match self.light(path) {
             Light::Green => false,
             Light::Amber => self.can_stop(agent, distance),
-            Light::Red => true,
+            Light::Red | Light::RedAmber => true,
         }
     }
 
     /// Whether the signal of a path is red, and one may turn along it nevertheless.
     pub(super) fn may_turn_on_red(&self, path: (u32, u32)) -> bool {
         let right = &self.ground.law(path.0).right_of_way;
-        right.may_turn_on_red(path.1) && self.light(path) == Light::Red
+        right.may_turn_on_red(path.1) && self.light(path).is_red()
     }
 
     /// What an agent is told at the stop line of a path.

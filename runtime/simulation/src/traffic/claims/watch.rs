@@ -4,7 +4,7 @@ use super::scene::Scene;
 use super::{Claims, Scratch};
 use crate::agents::Refusal;
 use crate::traffic::signals::Arrival;
-use roadwright_scenario::junction::{Light, Sign};
+use roadwright_scenario::junction::Sign;
 
 /// An agent in a junction that has not been let in.
 #[derive(Debug, Clone, Copy)]
@@ -28,7 +28,7 @@ impl Claims {
                 self.entries.note((junction, grant), scene);
                 let is_red = grant.is_first
                     && !grant.is_on_red
-                    && scene.light((junction, grant.path)) == Light::Red;
+                    && scene.light((junction, grant.path)).is_red();
                 self.counts.red_passed += u64::from(is_red);
             }
         }
@@ -45,7 +45,7 @@ impl Claims {
                 self.counts.breaches += 1;
                 let sign = scene.sign(intruder.path);
                 self.counts.stops_missed += u64::from(sign == Sign::Stop);
-                let is_red = scene.light(intruder.path) == Light::Red;
+                let is_red = scene.light(intruder.path).is_red();
                 self.counts.red_passed += u64::from(is_red);
             }
             let route = scene.route(intruder.agent);

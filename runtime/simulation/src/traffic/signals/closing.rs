@@ -9,7 +9,7 @@ impl Phase {
     pub(super) fn is_closing(self) -> bool {
         matches!(
             self,
-            Self::ClosingAmber | Self::ClosingRed | Self::LastAmber | Self::Closed
+            Self::ClosingAmber | Self::ClosingRed | Self::LastAmber | Self::Closed | Self::Opening
         )
     }
 }
@@ -49,6 +49,11 @@ impl SignalStates {
             .flat_map(|junction| after.junction_nodes(junction));
         let old = nodes.find_map(|node| before.signal_group_at(node.0))?;
         let State { phase, since, .. } = self.states[old];
+        // Who would get green first may be another one now: red again, and then from there.
+        let phase = match phase {
+            Phase::Opening => Phase::ClosingRed,
+            other => other,
+        };
         phase.is_closing().then_some(State {
             phase,
             ..State::closing(since)
@@ -70,7 +75,7 @@ impl SignalStates {
                 (Phase::LastAmber, false) => Phase::ClosingAmber,
                 (Phase::Closed, false) => Phase::ClosingRed,
                 (Phase::ClosingAmber, true) => Phase::LastAmber,
-                (Phase::ClosingRed, true) => Phase::Closed,
+                (Phase::ClosingRed | Phase::Opening, true) => Phase::Closed,
                 (phase, false) => phase,
                 (_, true) => {
                     *state = State::closing(time);

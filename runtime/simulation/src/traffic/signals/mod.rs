@@ -29,7 +29,7 @@ pub(crate) use detectors::{Comer, look};
 use policy::{Policy, planned};
 use roadwright_agent::SignalView;
 use roadwright_scenario::SignalMode;
-use roadwright_scenario::junction::{Light, Programme};
+use roadwright_scenario::junction::{Between, Light, Programme};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
@@ -55,6 +55,21 @@ enum Phase {
     LastAmber,
     /// Red for all after that, until the edit has entered.
     Closed,
+    /// Red, with amber beside it for who gets green next.
+    RedAmber,
+    /// The same before the first stage of what an edit has changed.
+    Opening,
+}
+
+impl From<Option<Between>> for Phase {
+    fn from(between: Option<Between>) -> Self {
+        match between {
+            None => Self::Green,
+            Some(Between::Amber) => Self::Amber,
+            Some(Between::AllRed) => Self::AllRed,
+            Some(Between::RedAmber) => Self::RedAmber,
+        }
+    }
 }
 
 /// What one programme shows.
@@ -79,6 +94,8 @@ pub enum StagePhase {
     Amber,
     /// Red for all.
     AllRed,
+    /// Red for all, with amber beside it for who gets green.
+    RedAmber,
 }
 
 /// What one programme shows, for those who look into a junction.
@@ -162,13 +179,7 @@ impl State {
     fn read_off(&mut self, programme: &Programme, time: f64) {
         let (stage, within) = programme.stage_at(time);
         let next = programme.next(stage);
-        let green = programme.stages[stage].green;
-        let amber = green + programme.intergreen(stage, next).amber;
-        let phase = match within {
-            _ if within < green => Phase::Green,
-            _ if within < amber => Phase::Amber,
-            _ => Phase::AllRed,
-        };
+        let phase = Phase::from(programme.between(stage, within));
         if (self.stage, self.phase) != (stage as u32, phase) {
             self.enter(phase, time);
         }
@@ -190,7 +201,9 @@ impl State {
             Phase::ClosingAmber if lasts(closing.amber) => {}
             Phase::ClosingAmber => self.enter(Phase::ClosingRed, time),
             Phase::ClosingRed if lasts(closing.all_red) => {}
-            Phase::ClosingRed => *self = Self::begin(programme, time),
+            Phase::ClosingRed => self.open(programme, time),
+            Phase::Opening if lasts(closing.red_amber) => {}
+            Phase::Opening => *self = Self::begin(programme, time),
             Phase::LastAmber if lasts(closing.amber) => {}
             Phase::LastAmber => self.enter(Phase::Closed, time),
             Phase::Closed => {}
@@ -203,12 +216,24 @@ impl State {
             }
             Phase::Amber if lasts(intergreen.amber) => {}
             Phase::Amber => self.enter(Phase::AllRed, time),
-            Phase::AllRed if lasts(intergreen.all_red) => {}
-            Phase::AllRed => {
+            Phase::AllRed if lasts(intergreen.all_red - intergreen.red_amber) => {}
+            Phase::AllRed if intergreen.red_amber > 0.0 => self.enter(Phase::RedAmber, time),
+            Phase::RedAmber if lasts(intergreen.red_amber) => {}
+            Phase::AllRed | Phase::RedAmber => {
                 self.stage = self.next;
                 self.opposed = f64::INFINITY;
                 self.enter(Phase::Green, time);
             }
+        }
+    }
+
+    /// Begins the programme after an edit: where that is with green, after red and amber.
+    fn open(&mut self, programme: &Programme, time: f64) {
+        *self = Self::begin(programme, time);
+        let is_shown = programme.longest_intergreen().red_amber > 0.0;
+        if is_shown && self.phase == Phase::Green {
+            self.next = self.stage;
+            self.enter(Phase::Opening, time);
         }
     }
 
@@ -306,6 +331,8 @@ impl State {
             }
             Phase::Amber => intergreen.duration() - elapsed,
             Phase::AllRed => intergreen.all_red - elapsed,
+            Phase::RedAmber => intergreen.red_amber - elapsed,
+            Phase::Opening => closing.red_amber - elapsed,
             Phase::ClosingAmber | Phase::LastAmber => closing.duration() - elapsed,
             Phase::Closed => 0.0,
             Phase::ClosingRed => closing.all_red - elapsed,
@@ -503,11 +530,14 @@ impl SignalStates {
         };
         let state = &self.states[group];
         let (stage, next) = (state.stage as usize, state.next as usize);
-        let light = |ending, is_amber| signals.light_in(path as usize, stage, ending, is_amber);
+        let between = |between| signals.light_in(path as usize, stage, Some((next, between)));
         match state.phase {
-            Phase::Green => light(None, false),
-            Phase::Amber => light(Some(next), true),
-            Phase::AllRed => light(Some(next), false),
+            Phase::Green => signals.light_in(path as usize, stage, None),
+            Phase::Amber => between(Between::Amber),
+            Phase::AllRed => between(Between::AllRed),
+            Phase::RedAmber => between(Between::RedAmber),
+            Phase::Opening if signals.greens[stage][path as usize] => Light::RedAmber,
+            Phase::Opening => Light::Red,
             Phase::ClosingAmber | Phase::LastAmber => Light::Amber,
             Phase::ClosingRed | Phase::Closed => Light::Red,
         }
@@ -531,6 +561,7 @@ impl SignalStates {
                 Phase::Green => StagePhase::Green,
                 Phase::Amber | Phase::ClosingAmber | Phase::LastAmber => StagePhase::Amber,
                 Phase::AllRed | Phase::ClosingRed | Phase::Closed => StagePhase::AllRed,
+                Phase::RedAmber | Phase::Opening => StagePhase::RedAmber,
             },
             is_closing: state.phase.is_closing(),
             since: state.since,

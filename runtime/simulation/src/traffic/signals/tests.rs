@@ -141,6 +141,54 @@ fn what_an_edit_changes_closes_with_amber_and_red() {
     assert_eq!(seen[2], [Light::Green, Light::Red]);
 }
 
+#[test]
+fn red_and_amber_are_shown_before_green_and_after_an_edit() {
+    let plan = |mode, red_amber| SignalPlan {
+        mode,
+        red_amber,
+        ..SignalPlan::default()
+    };
+    for mode in [SignalMode::Fixed, SignalMode::Actuated] {
+        let (before, [east, north]) = crossing_with(plan(mode, None));
+        let (stand, _) = crossing_with(plan(mode, Some(2.0)));
+        let ground = &*stand.ground;
+        let mut states = SignalStates::new(&before.ground);
+        states.take_over(&before.ground, ground, 0.0);
+        let mut seen: Vec<([Light; 2], u32)> = Vec::new();
+        for step in 0..600 {
+            update(
+                &mut states,
+                &clock(step),
+                ground,
+                &[arrival(north, 0.0, true)],
+            );
+            let now = [east, north].map(|path| states.light(ground, path));
+            match seen.last_mut() {
+                Some((last, steps)) if *last == now => *steps += 1,
+                _ => seen.push((now, 1)),
+            }
+        }
+        let lights: Vec<[Light; 2]> = seen.iter().map(|(lights, _)| *lights).collect();
+        // All red alone is as long as it was before red and amber, or not seen.
+        let expected = [
+            [Light::Amber; 2],
+            [Light::Red; 2],
+            [Light::RedAmber, Light::Red],
+            [Light::Green, Light::Red],
+            [Light::Amber, Light::Red],
+            [Light::Red, Light::RedAmber],
+            [Light::Red, Light::Green],
+        ];
+        let place = |wanted| lights.iter().position(|now| now == wanted);
+        let places: Vec<usize> = expected.iter().filter_map(place).collect();
+        assert!(places.len() == 7 && places.is_sorted(), "{mode:?} {seen:?}");
+        for at in [2, 5] {
+            let (_, steps) = seen[places[at]];
+            assert!((19..=21).contains(&steps), "{mode:?} {seen:?}");
+        }
+    }
+}
+
 /// Says what it likes: nothing, faults, the stage that is shown, stages that are not there.
 struct Nonsense(u64);
 
@@ -204,6 +252,8 @@ struct Onlooker<'a> {
     /// When it saw each path with green or amber last, in steps.
     last_seen: Vec<i64>,
     step: i64,
+    /// For how many steps red and amber are shown before each green; 0 for none.
+    red_amber: u32,
 }
 
 impl<'a> Onlooker<'a> {
@@ -215,6 +265,7 @@ impl<'a> Onlooker<'a> {
             shown: vec![(Light::Red, 1000); paths],
             last_seen: vec![-1000; paths],
             step: 0,
+            red_amber: 0,
         }
     }
 
@@ -236,6 +287,12 @@ impl<'a> Onlooker<'a> {
                 (Light::Green, Light::Amber) => steps >= 60 - 1,
                 (Light::Amber, Light::Red) => steps >= 30 - 1,
                 (Light::Amber, Light::Green) => false,
+                // What is shown at the very beginning had nothing before it.
+                (Light::Red, Light::Green) => self.red_amber == 0 || self.step == 1,
+                (Light::RedAmber, Light::Green) => steps >= self.red_amber - 1,
+                (Light::Red, Light::RedAmber) => self.red_amber > 0,
+                (Light::RedAmber, after) => after == Light::RedAmber,
+                (_, Light::RedAmber) => false,
                 _ => true,
             };
             if !is_allowed {
@@ -244,7 +301,7 @@ impl<'a> Onlooker<'a> {
                 ));
             }
             // Others that never have green with it have been red for a while.
-            let begins = light == Light::Green && before == Light::Red;
+            let begins = light == Light::Green && before.is_red();
             let close = (0..lights.len()).find(|&other| {
                 bits(other) & bits(path) == 0 && self.step - self.last_seen[other] < 5
             });
@@ -254,7 +311,7 @@ impl<'a> Onlooker<'a> {
             self.shown[path] = (light, if before == light { steps + 1 } else { 1 });
         }
         for (path, &light) in lights.iter().enumerate() {
-            if light != Light::Red {
+            if !light.is_red() {
                 self.last_seen[path] = self.step;
             }
         }
@@ -272,18 +329,20 @@ fn lights(states: &SignalStates, ground: &Ground, junction: u32) -> Vec<Light> {
 #[test]
 fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have() {
     for mode in [SignalMode::Actuated, SignalMode::Fixed] {
-        for seed in 0..8 {
+        for (seed, red_amber) in (0..8).map(|seed| (seed, [0.0, 1.0, 2.0][seed as usize % 3])) {
             let is_fixed = mode == SignalMode::Fixed;
             let nonsense = (!is_fixed).then(|| SignalControllerSetting::new("nonsense"));
             let (stand, paths) = crossing_with(SignalPlan {
                 mode,
                 controller: nonsense,
+                red_amber: Some(red_amber),
                 ..SignalPlan::default()
             });
             let ground = &*stand.ground;
             let mut controllers = SignalControllers::new(ground, &registry(seed)).unwrap();
             let mut states = SignalStates::new(ground);
             let mut onlooker = Onlooker::new(ground, paths[0].0);
+            onlooker.red_amber = (10.0 * red_amber) as u32;
             let (mut changes, mut before) = (0, Vec::new());
             let node = ground.junction_nodes(paths[0].0)[0].0;
             for step in 0..6000 {
@@ -327,8 +386,9 @@ fn the_onlooker_sees_what_is_wrong() {
             .for_each(|(path, light)| lights[path.1 as usize] = *light);
         lights
     };
-    let sees = |sequence: &[(Vec<Light>, usize)]| {
+    let sees_with = |sequence: &[(Vec<Light>, usize)], red_amber| {
         let mut onlooker = Onlooker::new(ground, east.0);
+        onlooker.red_amber = red_amber;
         let each = sequence
             .iter()
             .flat_map(|(lights, steps)| std::iter::repeat_n(lights, *steps));
@@ -336,6 +396,8 @@ fn the_onlooker_sees_what_is_wrong() {
             .map(|lights| onlooker.see(lights))
             .find(Result::is_err)
     };
+    let sees = |sequence: &[(Vec<Light>, usize)]| sees_with(sequence, 0);
+    let ready = |steps| [(of(&[(north, Light::RedAmber)]), steps)];
     let green = of(&[(east, Light::Green)]);
     let amber = of(&[(east, Light::Amber)]);
     let other = of(&[(north, Light::Green)]);
@@ -347,6 +409,18 @@ fn the_onlooker_sees_what_is_wrong() {
         (other.clone(), 60),
     ];
     assert_eq!(sees(&sound), None);
+    // The same where red and amber are to be shown: not without them, nor for too short a time.
+    let (before, after) = sound.split_at(3);
+    let with = |ready: &[(Vec<Light>, usize)]| [before, ready, after].concat();
+    assert_eq!(sees_with(&with(&ready(10)), 10), None);
+    for wrong in [
+        with(&[]),
+        with(&ready(5)),
+        with(&[ready(10), [before[2].clone()]].concat()),
+    ] {
+        assert!(sees_with(&wrong, 10).is_some(), "{wrong:?}");
+    }
+    assert!(sees(&with(&ready(10))).is_some());
     for wrong in [
         vec![(of(&[(east, Light::Green), (north, Light::Green)]), 1)],
         vec![(green.clone(), 30), (amber.clone(), 30)],

@@ -1,0 +1,94 @@
+//! Turn restrictions by way of ways: a U-turn by way of the short street between two carriageways is two
+//! turns, of which each alone is allowed.
+
+use super::elements::Relation;
+use super::restrictions::{kind_of, members};
+use super::roads::{Built, Piece, road_id};
+use roadwright_scenario::{RoadId, ViaRestriction};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// A piece of a way: its road, and the nodes at its ends.
+type Run = (RoadId, [i64; 2]);
+
+/// One relation as a restriction, with the node where its ways between begin, or why it is left out.
+pub(super) fn read(
+    relation: &Relation,
+    built: &Built,
+) -> Result<(i64, ViaRestriction), &'static str> {
+    let kind = kind_of(relation)?;
+    let of_role = |role: &'static str| runs(relation, built, role);
+    let (from, via, to) = (of_role("from"), of_role("via"), of_role("to"));
+    if from.is_empty() || via.is_empty() || to.is_empty() {
+        return Err("turn restrictions by way of ways that are not imported");
+    }
+    // Where one leaves `from` and where one enters `to` are ends of the ways between.
+    let inner: BTreeSet<i64> = via.iter().flat_map(|(_, ends)| *ends).collect();
+    let at = |runs: &[Run]| -> Vec<(RoadId, i64)> {
+        let ends = runs
+            .iter()
+            .flat_map(|&(road, ends)| ends.map(|node| (road, node)));
+        ends.filter(|(_, node)| inner.contains(node)).collect()
+    };
+    let mut found: Vec<(Vec<RoadId>, RoadId, i64, RoadId)> = Vec::new();
+    for &(from, start) in &at(&from) {
+        for &(to, end) in at(&to).iter().filter(|(_, end)| *end != start) {
+            found.extend(between(&via, start, end).map(|roads| (roads, from, start, to)));
+        }
+    }
+    found.sort_by_key(|(roads, from, _, to)| (roads.len(), *from, *to));
+    // A way that passes one of the nodes has two roads there, and which of them is meant only the angle
+    // in the name of the restriction would tell.
+    let is_clear = match &found[..] {
+        [one, other, ..] => one.0.len() < other.0.len(),
+        [_] => true,
+        [] => return Err("turn restrictions by way of ways that do not meet"),
+    };
+    if !is_clear {
+        return Err("turn restrictions whose ways are not cut where those between begin and end");
+    }
+    let (via, from, node, to) = found.swap_remove(0);
+    let rule = ViaRestriction {
+        kind,
+        from,
+        via,
+        to,
+    };
+    Ok((node, rule))
+}
+
+/// The pieces of the ways of a role.
+fn runs(relation: &Relation, built: &Built, role: &'static str) -> Vec<Run> {
+    let ways: BTreeSet<i64> = members(relation, role)
+        .filter(|member| member.0 == 'w')
+        .map(|member| member.1)
+        .collect();
+    let pieces = built.pieces.iter().enumerate();
+    let own = pieces.filter(|(_, piece)| ways.contains(&piece.way));
+    let ends = |piece: &Piece| [piece.nodes[0], piece.nodes[piece.nodes.len() - 1]];
+    own.map(|(index, piece)| (road_id(index), ends(piece)))
+        .collect()
+}
+
+/// The roads from one node to another, the fewest that there are.
+fn between(runs: &[Run], start: i64, end: i64) -> Option<Vec<RoadId>> {
+    let mut came_by: BTreeMap<i64, (i64, RoadId)> = BTreeMap::new();
+    let mut open = VecDeque::from([start]);
+    while let Some(node) = open.pop_front() {
+        for &(road, ends) in runs.iter().filter(|(_, ends)| ends.contains(&node)) {
+            let next = if ends[0] == node { ends[1] } else { ends[0] };
+            if next != start && !came_by.contains_key(&next) {
+                came_by.insert(next, (node, road));
+                open.push_back(next);
+            }
+        }
+    }
+    let mut roads = Vec::new();
+    let mut node = end;
+    while node != start {
+        let &(before, road) = came_by.get(&node)?;
+        roads.push(road);
+        node = before;
+    }
+    roads.reverse();
+    Some(roads)
+}

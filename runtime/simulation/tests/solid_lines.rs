@@ -1,0 +1,157 @@
+//! Lines between lanes that must not be crossed, in traffic.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use glam::DVec2;
+use roadwright_geometry::ReferenceLine;
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::*;
+use roadwright_simulation::{RunOptions, World, builtin_modules};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A one-way street of two lanes in three roads, and at its end a way off to either side: from the left
+/// lane to the left (road 4), from the right one to the right (road 5).
+///
+/// ```text
+///     1 (150 m)      2 (150 m)      3 (120 m)   / 4
+///   ------------o--------------o---------------o
+///   ------------o--------------o---------------o
+///                                               \\ 5
+/// ```
+fn street(lines: &[(u32, LaneChange)]) -> Scenario {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
+    let mut scenario = Scenario::new("street");
+    for (key, vehicle) in shipped.vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in shipped.stacks() {
+        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    let ways = [
+        ((0.0, 0.0), (150.0, 0.0), 2),
+        ((150.0, 0.0), (300.0, 0.0), 2),
+        ((300.0, 0.0), (420.0, 0.0), 2),
+        ((420.0, 0.0), (520.0, 80.0), 1),
+        ((420.0, 0.0), (520.0, -80.0), 1),
+    ];
+    for (from, to, lanes) in ways {
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 13.9,
+            section: CrossSection::driving(lanes, 0, 3.25),
+        };
+        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    for &(id, change) in lines {
+        let id = RoadId(id);
+        let mut road = scenario.network().road(id).unwrap().clone();
+        for lane in &mut road.lane_sections[0].lanes {
+            lane.lane_change = change;
+        }
+        scenario
+            .apply(Edit::Road(id, Some(Box::new(road))))
+            .unwrap();
+    }
+    scenario
+}
+
+/// Adds cars from a lane of a road to a road at the end.
+fn flow(scenario: &mut Scenario, (from, lane): (u32, i8), to: u32, rate: f64) {
+    let flow = Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        origin: Place::lane(RoadId(from), lane, 10.0),
+        destination: Place::lane(RoadId(to), -1, 60.0),
+        rate_per_hour: rate,
+        begin: 0.0,
+        end: 1e6,
+        dynamics: None,
+    };
+    let id = scenario.next_flow_id();
+    let edit = Edit::Flow(id, Some(Box::new(flow)));
+    scenario.apply(edit).unwrap();
+}
+
+/// Runs it, and counts by road and side (1 to the left) how often lanes are changed; and who arrives.
+fn changes(scenario: &Scenario, level: DynamicsLevel) -> (BTreeMap<(u32, i8), u32>, usize) {
+    let options = RunOptions {
+        dynamics: Some(level),
+        dt: Some(0.1),
+        verify: true,
+        ..RunOptions::default()
+    };
+    let mut world = World::new(scenario, &builtin_modules(), &options).unwrap();
+    let mut last: BTreeMap<u64, (RoadId, i8)> = BTreeMap::new();
+    let mut counts = BTreeMap::new();
+    while world.time() < 240.0 {
+        world.step();
+        for vehicle in &world.snapshot().vehicles {
+            let Some((road, lane)) = vehicle.lane else {
+                continue;
+            };
+            let before = last.insert(vehicle.agent, (road, lane));
+            if let Some((_, old)) = before.filter(|&(old, before)| old == road && before != lane) {
+                // Lane -1 is the left one.
+                *counts.entry((road.0, (lane - old).signum())).or_insert(0) += 1;
+            }
+        }
+    }
+    let summary = world.summary();
+    assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
+    (counts, summary.agents.arrived)
+}
+
+#[test]
+fn who_has_to_change_does_so_before_the_line_begins() {
+    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
+        let run = |lines: &[(u32, LaneChange)]| {
+            let mut scenario = street(lines);
+            flow(&mut scenario, (1, -2), 4, 300.0);
+            flow(&mut scenario, (1, -1), 5, 300.0);
+            changes(&scenario, level)
+        };
+        // Without lines the lane is changed on the last road from which 200 m are left, or later.
+        let (free, arrived) = run(&[]);
+        let on = |counts: &BTreeMap<(u32, i8), u32>, road| {
+            [1, -1].map(|side| counts.get(&(road, side)).copied().unwrap_or(0))
+        };
+        let beyond = on(&free, 2).iter().chain(&on(&free, 3)).sum::<u32>();
+        assert!(beyond > 10 && arrived > 20, "{level:?} {free:?} {arrived}");
+        let solid = [(2, LaneChange::None), (3, LaneChange::None)];
+        let (lined, arrived) = run(&solid);
+        assert!(on(&lined, 1).iter().all(|&count| count > 5), "{lined:?}");
+        assert_eq!(
+            (on(&lined, 2), on(&lined, 3)),
+            ([0; 2], [0; 2]),
+            "{level:?}"
+        );
+        assert!(arrived > 15, "{level:?} {arrived}");
+        // A line that only those on the right may cross.
+        let one_sided = [(2, LaneChange::Left), (3, LaneChange::Left)];
+        let (lined, _) = run(&one_sided);
+        assert_eq!((on(&lined, 2)[1], on(&lined, 3)[1]), (0, 0), "{lined:?}");
+        assert!(on(&lined, 2)[0] + on(&lined, 3)[0] > 5, "{lined:?}");
+    }
+}
+
+#[test]
+fn who_cannot_change_any_more_does_not_set_out() {
+    let lanes = |from| {
+        let solid = [1, 2, 3].map(|road| (road, LaneChange::None));
+        let mut scenario = street(&solid);
+        flow(&mut scenario, from, 4, 400.0);
+        changes(&scenario, DynamicsLevel::Lane)
+    };
+    let (counts, arrived) = lanes((2, -2));
+    assert_eq!((counts.len(), arrived), (0, 0));
+    // From the left lane the way is free.
+    let (counts, arrived) = lanes((2, -1));
+    assert!(counts.is_empty() && arrived > 10, "{counts:?} {arrived}");
+}

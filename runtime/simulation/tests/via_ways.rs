@@ -1,0 +1,141 @@
+//! Restrictions by way of roads, in traffic.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use glam::DVec2;
+use roadwright_geometry::ReferenceLine;
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::*;
+use roadwright_simulation::{RunOptions, World, builtin_modules};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A block of streets; cars drive from road 1 to road 6, by way of road 2 or around the block.
+///
+/// ```text
+///   6 ----o---5----o
+///         2        4
+///   1 ----o---3----o
+/// ```
+fn block() -> Scenario {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
+    let mut scenario = Scenario::new("block");
+    for (key, vehicle) in shipped.vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in shipped.stacks() {
+        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    let roads = [
+        ((-200.0, 0.0), (0.0, 0.0)),
+        ((0.0, 0.0), (0.0, 120.0)),
+        ((0.0, 0.0), (120.0, 0.0)),
+        ((120.0, 0.0), (120.0, 120.0)),
+        ((120.0, 120.0), (0.0, 120.0)),
+        ((0.0, 120.0), (-200.0, 120.0)),
+    ];
+    for (from, to) in roads {
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 13.9,
+            section: CrossSection::driving(1, 1, 3.25),
+        };
+        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    let flow = Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        origin: Place::lane(RoadId(1), -1, 10.0),
+        destination: Place::lane(RoadId(6), -1, 150.0),
+        rate_per_hour: 500.0,
+        begin: 0.0,
+        end: 1e6,
+        dynamics: None,
+    };
+    let id = scenario.next_flow_id();
+    let edit = Edit::Flow(id, Some(Box::new(flow)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+/// Nobody drives from road 1 by way of road 2 into road 6.
+fn forbid(scenario: &Scenario) -> Edit {
+    let id = scenario.network().road(RoadId(2)).unwrap().from;
+    let mut node = scenario.network().node(id).unwrap().clone();
+    node.rules.via_restrictions = vec![ViaRestriction {
+        kind: RestrictionKind::No,
+        from: RoadId(1),
+        via: vec![RoadId(2)],
+        to: RoadId(6),
+    }];
+    Edit::Node(id, Some(node))
+}
+
+/// The roads that each agent drives on, one after the other, up to a time, s.
+fn watch(world: &mut World, until: f64, roads: &mut BTreeMap<u64, Vec<u32>>) {
+    while world.time() < until {
+        world.step();
+        for vehicle in &world.snapshot().vehicles {
+            let Some((road, _)) = vehicle.lane else {
+                continue;
+            };
+            let driven = roads.entry(vehicle.agent).or_default();
+            if driven.last() != Some(&road.0) {
+                driven.push(road.0);
+            }
+        }
+    }
+}
+
+fn world(scenario: &Scenario) -> World {
+    let options = RunOptions {
+        dt: Some(0.1),
+        ..RunOptions::default()
+    };
+    World::new(scenario, &builtin_modules(), &options).unwrap()
+}
+
+#[test]
+fn routes_keep_off_the_way_and_lead_around() {
+    let (plain, mut ruled) = (block(), block());
+    ruled.apply(forbid(&plain)).unwrap();
+    for (scenario, expected) in [(&plain, vec![1, 2, 6]), (&ruled, vec![1, 3, 4, 5, 6])] {
+        let mut world = world(scenario);
+        let mut roads = BTreeMap::new();
+        watch(&mut world, 150.0, &mut roads);
+        let mut done = roads.values().filter(|roads| roads.last() == Some(&6));
+        assert!(done.clone().count() > 5);
+        assert!(done.all(|roads| *roads == expected), "{roads:?}");
+    }
+}
+
+#[test]
+fn who_is_under_way_when_it_is_forbidden_goes_another_way() {
+    let before = block();
+    let mut world = world(&before);
+    let mut roads = BTreeMap::new();
+    watch(&mut world, 60.0, &mut roads);
+    let mut after = before.clone();
+    after.apply(forbid(&before)).unwrap();
+    let told: BTreeMap<u64, Vec<u32>> = roads.clone();
+    world.update(&before, &after, &builtin_modules()).unwrap();
+    watch(&mut world, 240.0, &mut roads);
+    // Those on road 1 had a route over road 2, and those on it may have come along the way.
+    let mut turned = 0;
+    for (agent, driven) in &roads {
+        let known = told.get(agent).map_or(0, Vec::len);
+        let was_before = known == 0 || told[agent].last() == Some(&1);
+        let breaks = driven.windows(3).any(|way| way == [1, 2, 6]);
+        assert!(!(was_before && breaks), "{agent}: {driven:?}");
+        turned += u32::from(was_before && known > 0 && driven.contains(&3));
+    }
+    assert!(turned > 0, "{told:?}");
+    let arrived = roads.values().filter(|driven| driven.ends_with(&[4, 5, 6]));
+    assert!(arrived.count() > 5);
+}
