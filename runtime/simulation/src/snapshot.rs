@@ -194,6 +194,8 @@ pub struct TrailerRecord {
     pub coupling: DVec2,
     /// From the heading of what tows it to its own, rad, positive to the left.
     pub angle: f64,
+    /// How its body lies in space, at level `rigid`.
+    pub attitude: Option<Attitude>,
 }
 
 /// A trailer that was let go and stands.

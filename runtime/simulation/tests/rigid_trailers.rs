@@ -157,6 +157,8 @@ fn a_trailer_that_falls_over_is_told() {
             let steps = (seconds / world.dt()) as u64;
             (0..steps).for_each(|_| world.step());
         }
+        let attitude = world.snapshot().trailers[0].attitude.unwrap();
+        assert_eq!(attitude.roll.abs() > 1.0, height > 2.0, "{attitude:?}");
         world.summary().mishaps.tipped_over
     });
     assert_eq!(told, [0, 1]);

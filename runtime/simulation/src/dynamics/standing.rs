@@ -234,6 +234,7 @@ impl StandingTrains {
                     width: trailer.width,
                     coupling: state.coupling,
                     angle,
+                    attitude: None,
                 };
                 StandingTrailer {
                     train: train.number,

@@ -147,8 +147,8 @@ impl Bodies<'_> {
         let mut ahead = pose.heading;
         let couplings = train.couplings(&states, pose).into_iter();
         let bodies = couplings.zip(train.bodies(&states, pose));
-        let records = (1u8..).zip(bodies).zip(train.trailers());
-        let records = records.map(|((number, (coupling, body)), trailer)| {
+        let records = (1u8..).zip(bodies).zip(train.trailers()).enumerate();
+        let records = records.map(|(place, ((number, (coupling, body)), trailer))| {
             let angle = wrap_angle(body.heading - ahead);
             ahead = body.heading;
             TrailerRecord {
@@ -159,6 +159,7 @@ impl Bodies<'_> {
                 width: trailer.width,
                 coupling: coupling.position,
                 angle,
+                attitude: self.dynamics.rigid.towed_attitude(agent, place),
             }
         });
         records.collect()

@@ -70,23 +70,25 @@ pub(crate) struct RigidBodies {
 impl RigidBodies {
     /// One more than the largest agent index that there is room for.
     pub(crate) fn capacity(&self) -> usize {
-        self.cars.len()
+        // A save may be damaged: all columns have it.
+        self.cars.len().min(self.towed.len())
     }
 
     /// Makes room for so many agents.
     pub(crate) fn grow(&mut self, agents: usize) {
-        if self.cars.len() < agents {
-            self.cars.resize(agents, None);
-            self.towed.resize(agents, Vec::new());
-        }
-        self.moved.resize(self.cars.len(), Motion::default());
+        let count = agents.max(self.cars.len());
+        self.cars.resize(count, None);
+        self.towed.resize(count, Vec::new());
+        self.moved.resize(count, Motion::default());
     }
 
     /// Forgets a body.
     pub(crate) fn forget(&mut self, agent: u32) {
         if let Some(car) = self.cars.get_mut(agent as usize) {
             *car = None;
-            self.towed[agent as usize].clear();
+        }
+        if let Some(towed) = self.towed.get_mut(agent as usize) {
+            towed.clear();
         }
     }
 
@@ -102,12 +104,12 @@ impl RigidBodies {
 
     /// How the body of an agent lies in space.
     pub(crate) fn attitude(&self, agent: u32) -> Option<Attitude> {
-        let car = self.car(agent)?;
-        Some(Attitude {
-            height: car.body.position.z,
-            pitch: asin(car.forward().z.clamp(-1.0, 1.0)),
-            roll: car.roll_angle(),
-        })
+        self.car(agent).map(attitude)
+    }
+
+    /// The same of one of its trailers, counted from 0 at the front.
+    pub(crate) fn towed_attitude(&self, agent: u32, trailer: usize) -> Option<Attitude> {
+        self.towed(agent).get(trailer).map(attitude)
     }
 
     /// Whether a body that was saved fits its vehicle.
@@ -135,6 +137,14 @@ impl RigidBodies {
             + size_of_val(&self.towed[..])
             + trailers.sum::<usize>()
             + wheels.sum::<usize>()
+    }
+}
+
+fn attitude(car: &CarState) -> Attitude {
+    Attitude {
+        height: car.body.position.z,
+        pitch: asin(car.forward().z.clamp(-1.0, 1.0)),
+        roll: car.roll_angle(),
     }
 }
 
