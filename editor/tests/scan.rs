@@ -8,6 +8,7 @@ use common::Bench;
 use egui::epaint::{ClippedShape, Shape};
 use egui::{Rect, Vec2};
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::command::Command;
 use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
@@ -424,4 +425,30 @@ fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
         outside.len() == 1 && outside[0].contains("cut off"),
         "{outside:?}"
     );
+}
+
+/// Menus do not roll: their last lines have to be in the lowest window.
+#[test]
+fn menus_fit_into_the_lowest_window() {
+    let mut bench = busy("crossroads", None);
+    let (width, height) = SIZES[0];
+    bench.harness.set_size(Vec2::new(width, height));
+    bench.harness.run_steps(4);
+    let last = [
+        ("File", Command::Quit),
+        ("Edit", Command::SimplifyRoad),
+        ("View", Command::ResetPanels),
+        ("Simulation", Command::Workshop),
+        ("Help", Command::Welcome),
+    ];
+    for (menu, command) in last {
+        bench.press(menu);
+        bench.harness.run_steps(4);
+        let shown = bench.harness.query_all_by_label_contains(command.title());
+        let bottoms = shown.map(|node| node.rect().bottom());
+        let lowest = bottoms.fold(0.0, f32::max);
+        assert!(lowest > 30.0 && lowest < height, "{menu}: {lowest}");
+        bench.press(menu);
+        bench.harness.run_steps(4);
+    }
 }

@@ -84,8 +84,8 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.separator();
         items(ui, model, actions, &[C::ShowHidden]);
     });
-    ui.separator();
-    heat(ui, model, actions);
+    // Submenus: the menu has to fit into the lowest window.
+    ui.menu_button("Heat map", |ui| heat(ui, model, actions));
     ui.separator();
     let window = [C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels];
     items(ui, model, actions, &window);
