@@ -563,8 +563,6 @@ fn compare() {
     let settings = roadwright_scenario::Edit::Settings(settings);
     bench.ask(Action::Apply("Longer steps".into(), settings));
     bench.step_run(1_600);
-    // What is kept is what has come from the run until then.
-    bench.settle();
     bench.ask(Action::Do(Command::KeepRun));
     bench.ask(Action::Do(Command::Reset));
     let roads = bench.scenario().network().roads();

@@ -95,6 +95,8 @@ impl Bench {
             self.harness.state_mut().ask(Action::Do(Command::StepOnce));
             self.harness.step();
         }
+        // The run steps beside the frame: what is asked next has to see all of it.
+        self.settle();
     }
 
     /// Steps until nothing is worked on beside the frame.
