@@ -66,12 +66,12 @@ pub use roadwright_simulation::{
     CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
     HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Inspection, JunctionFigures,
     JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, Lying, MechanicsRecord,
-    Mishap, MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PopulateFrom, Population,
-    ProgrammeInspection, RandomTrip, RigidShape, RoadInspection, RoadVehicle, RunOptions,
-    SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary,
-    StagePhase, StandingTrailer, Statistic, Status, StopReason, StopTarget, Summary, Ticket,
-    TrailerRecord, Turning, VehicleRecord, Waiting, Waits, WheelRecord, Why, World,
-    builtin_modules, random_trips,
+    Mishap, MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PlannedWay, PopulateFrom,
+    Population, ProgrammeInspection, RandomTrip, RigidShape, RoadInspection, RoadVehicle,
+    RunOptions, SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot,
+    StackSummary, StagePhase, StandingTrailer, Statistic, Status, StopReason, StopTarget, Summary,
+    Ticket, TrailerRecord, Turning, VehicleRecord, Waiting, Waits, WayFinder, WheelRecord, Why,
+    World, builtin_modules, random_trips,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

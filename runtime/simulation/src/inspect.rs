@@ -13,7 +13,6 @@ pub use road::{
 use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
 use crate::perception::View;
-use crate::route::Goal;
 use crate::snapshot::MechanicsRecord;
 use crate::traffic::Waits;
 use glam::DVec2;
@@ -23,8 +22,6 @@ use roadwright_scenario::DynamicsLevel;
 
 /// How far ahead the route is told, m.
 const PATH_REACH: f64 = 400.0;
-/// Distance between points of it, m.
-const PATH_STEP: f64 = 2.0;
 
 /// What goes on in one agent.
 #[derive(Debug, Clone, PartialEq)]
@@ -117,24 +114,10 @@ fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
         points.extend(goals_ahead(view, agent));
         return points;
     }
-    for (at, &id) in (0u32..).zip(&*route.lanelets).skip(progress.at as usize) {
-        let line = view.ground.graph().line(id);
-        let from = if at == progress.at {
-            position.s.max(0.0)
-        } else {
-            0.0
-        };
-        let is_last = route.lanelet(at + 1).is_none();
-        let to = match route.goals.last() {
-            Some(Goal::Lane { s, .. }) if is_last => *s,
-            _ => line.length(),
-        };
-        // Evenly, so that the last point is the end itself.
-        let steps = ((to - from) / PATH_STEP).ceil().max(1.0);
-        for step in 0..=steps as usize {
-            points.push(line.position(from + (to - from) * step as f64 / steps));
-        }
-        reach -= to - from;
+    let graph = view.ground.graph();
+    for stretch in route.stretches(graph, (progress.at, position.s.max(0.0))) {
+        stretch.append_to(&mut points, graph);
+        reach -= stretch.length();
         if reach < 0.0 {
             break;
         }

@@ -65,6 +65,7 @@ mod messages;
 mod modules;
 mod options;
 mod perception;
+mod planned_way;
 mod report;
 mod route;
 mod save;
@@ -94,6 +95,7 @@ pub use inspect::{
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
+pub use planned_way::{PlannedWay, WayFinder};
 pub use roadwright_vehicle::DriveReading;
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};

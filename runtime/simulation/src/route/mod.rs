@@ -5,12 +5,14 @@
 //! ones that give an agent another route (`progress.rs`).
 
 mod lane_changes;
+mod line;
 mod path;
 mod planning;
 mod progress;
 mod store;
 
 pub(crate) use lane_changes::Deferred;
+pub(crate) use line::Stretch;
 pub(crate) use path::GroundPath;
 pub use path::Waypoint;
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};

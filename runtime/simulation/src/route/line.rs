@@ -1,0 +1,93 @@
+//! The line of a route on lanes, for people: the middle of its lanes, with lane changes.
+
+use super::{Goal, Route};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+
+/// Distance of points of a line, m; at most.
+const STEP: f64 = 2.0;
+
+/// How much of both lanes a lane change takes in a line, m; less where there is less.
+const HALF_OF_CHANGE: f64 = 10.0;
+
+/// A part of a route on one lanelet.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Stretch {
+    pub(crate) lanelet: LaneletId,
+    /// Where it begins and ends on the lanelet, m.
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// Whether a lane change leads to it, and away from it.
+    changes: (bool, bool),
+}
+
+impl Stretch {
+    pub(crate) fn length(&self) -> f64 {
+        self.to - self.from
+    }
+
+    /// Appends its points. The straight line from the last one to those of the next is the lane change.
+    pub(crate) fn append_to(&self, points: &mut Vec<DVec2>, graph: &LaneGraph) {
+        let room = HALF_OF_CHANGE.min(0.4 * self.length());
+        let cut = |is_change: bool| if is_change { room } else { 0.0 };
+        let (from, to) = (
+            self.from + cut(self.changes.0),
+            self.to - cut(self.changes.1),
+        );
+        let line = graph.line(self.lanelet);
+        // Evenly, so that the last point is the end itself.
+        let steps = ((to - from) / STEP).ceil().max(1.0);
+        for step in 0..=steps as usize {
+            points.push(line.position(from + (to - from) * step as f64 / steps));
+        }
+    }
+}
+
+impl Route {
+    /// The stretches from a place on lanelet `at` of the route to its end.
+    ///
+    /// Lanes that are side by side have equal shares of what is left of their road: where vehicles
+    /// really change depends on the others.
+    pub(crate) fn stretches(
+        &self,
+        graph: &LaneGraph,
+        (at, s): (u32, f64),
+    ) -> impl Iterator<Item = Stretch> {
+        // Index of the first lane on the road, lanes there, and which part of the road is left.
+        let mut lanes = (at, 0);
+        let mut part = (0.0, 1.0);
+        let first = at;
+        (at..self.lanelets.len() as u32).map(move |at| {
+            if at == first || at >= lanes.0 + lanes.1 {
+                lanes = (at, self.lane_changes_from(at, graph) + 1);
+                let begin = if at == first { s } else { 0.0 };
+                part = self.part_of_road(graph, lanes, begin);
+            }
+            let (nth, count) = (at - lanes.0, f64::from(lanes.1));
+            let lanelet = self.lanelets[at as usize];
+            let place = |nth: u32| {
+                let share = part.0 + (part.1 - part.0) * f64::from(nth) / count;
+                share * graph.lanelet(lanelet).length()
+            };
+            Stretch {
+                lanelet,
+                from: place(nth),
+                to: place(nth + 1),
+                changes: (nth > 0, nth + 1 < lanes.1),
+            }
+        })
+    }
+
+    /// Which part of a road is driven, as shares of its length: from a place on the first of so many lanes
+    /// to the end, or to the goal if that is on the last one.
+    fn part_of_road(&self, graph: &LaneGraph, lanes: (u32, u32), begin: f64) -> (f64, f64) {
+        let (first, last) = (lanes.0, lanes.0 + lanes.1 - 1);
+        let length = |at: u32| graph.lanelet(self.lanelets[at as usize]).length();
+        let from = begin / length(first);
+        let to = match self.goals.last() {
+            Some(Goal::Lane { s, .. }) if self.lanelet(last + 1).is_none() => s / length(last),
+            _ => 1.0,
+        };
+        (from, to.max(from))
+    }
+}
