@@ -49,6 +49,13 @@ pub fn shipped() -> &'static [(&'static str, &'static str)] {
     &SHIPPED
 }
 
+/// Adds the scripts that ship to modules: what there is without any folder, and without a
+/// [`Host`](crate::Host).
+pub fn with_shipped(mut modules: Registry) -> Registry {
+    Scripts::new(&[], Arc::default()).enter(&mut modules);
+    modules
+}
+
 #[derive(Default)]
 struct CellState {
     compiled: Option<Arc<Compiled>>,

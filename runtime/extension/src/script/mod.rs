@@ -18,7 +18,7 @@ mod warnings;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
 pub use compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
-pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped};
+pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped, with_shipped};
 pub use rehearsal::{Rehearsal, Subject, rehearse};
 pub use steps::{ScriptStep, Steps, step_through};
 pub use warnings::{Surroundings, warnings};
