@@ -325,3 +325,27 @@ fn wait_for_label(bench: &mut Bench, label: &str) {
     }
     panic!("waited for: {label}");
 }
+
+#[test]
+fn the_script_of_another_scenario_is_shown_with_it() {
+    let all = &roadwright_editor::shipped::ALL;
+    let index = |name: &str| all.iter().position(|s| s.name == name).unwrap();
+    let mut bench = Bench::empty();
+    bench.press_tab("Script");
+    let shows = |bench: &Bench, id: &str| {
+        let label = format!("Script: {id}");
+        bench.harness.query_by_label(&label).is_some()
+    };
+    // Nothing here uses scripts: the first one.
+    assert!(shows(&bench, "ambulance.rhai"));
+    bench.ask(Action::Leave(Next::Shipped(index("convoy"))));
+    bench.press_tab("Script");
+    assert!(shows(&bench, "convoy.rhai"));
+    bench.ask(Action::Leave(Next::Shipped(index("chase"))));
+    bench.press_tab("Script");
+    assert!(shows(&bench, "evader.rhai") || shows(&bench, "pursuer.rhai"));
+    // One without scripts leaves what is in view.
+    bench.ask(Action::Leave(Next::Shipped(index("crossroads"))));
+    bench.press_tab("Script");
+    assert!(!shows(&bench, "ambulance.rhai"));
+}

@@ -25,6 +25,8 @@ const KEYWORDS: [&str; 22] = [
 #[derive(Default)]
 pub(crate) struct ScriptPanel {
     shown: String,
+    /// The document that it was shown for; `None`: a person has just chosen it.
+    document: Option<u64>,
     /// Texts that have not been saved, by script.
     drafts: BTreeMap<String, Draft>,
     new_name: String,
@@ -42,16 +44,35 @@ impl ScriptPanel {
     /// Shows a script.
     pub(super) fn show(&mut self, id: &str) {
         self.shown = id.to_owned();
+        self.document = None;
+    }
+
+    /// Another document is about its own scripts. What is not saved stays in view.
+    fn follow(&mut self, model: &Model) {
+        let id = model.document.id();
+        let is_other = self.document.replace(id).is_some_and(|old| old != id);
+        if is_other && !self.drafts.contains_key(&self.shown) {
+            let own = scripts_of(model).collect::<Vec<_>>();
+            if !own.contains(&self.shown.as_str())
+                && let Some(first) = own.first()
+            {
+                self.shown = (*first).to_owned();
+            }
+        }
+        let scripts = &model.modules.scripts;
+        if !scripts.iter().any(|script| script.id == self.shown) {
+            let first = scripts_of(model).next();
+            let first = first.or(scripts.first().map(|script| script.id.as_str()));
+            self.shown = first.unwrap_or_default().to_owned();
+        }
     }
 }
 
 pub(super) fn ui(ui: &mut Ui, model: &Model, panel: &mut ScriptPanel, actions: &mut Vec<Action>) {
-    let scripts = &model.modules.scripts;
-    if !scripts.iter().any(|script| script.id == panel.shown) {
-        panel.shown = first_script(model);
-    }
+    panel.follow(model);
     ui.horizontal_wrapped(|ui| panel.choose(ui, model, actions));
-    let Some(script) = scripts.iter().find(|script| script.id == panel.shown) else {
+    let mut scripts = model.modules.scripts.iter();
+    let Some(script) = scripts.find(|script| script.id == panel.shown) else {
         return;
     };
     let saved = &script.text;
@@ -95,14 +116,12 @@ fn mistake<'a>(model: &'a Model, script: &'a ScriptRow, text: &str) -> Option<&'
     }
 }
 
-/// The script that is shown at first: one that this scenario uses, if there is one.
-fn first_script(model: &Model) -> String {
+/// The scripts that the scenario uses as behaviours.
+fn scripts_of(model: &Model) -> impl Iterator<Item = &str> {
     let scripts = &model.modules.scripts;
     let stacks = model.document.scenario().stacks().values();
-    let mut used = stacks.map(|stack| &stack.behaviour.module);
-    let used = used.find(|id| scripts.iter().any(|script| script.id == **id));
-    let first = used.or(scripts.first().map(|script| &script.id));
-    first.cloned().unwrap_or_default()
+    let used = stacks.map(|stack| stack.behaviour.module.as_str());
+    used.filter(move |id| scripts.iter().any(|script| script.id == *id))
 }
 
 impl ScriptPanel {
