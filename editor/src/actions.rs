@@ -79,6 +79,7 @@ impl Editor {
             Action::ShowPanel(title) => self.view.panels.bring_to_front(title),
             Action::AskPath(purpose) => self.ask_path(purpose, None),
             Action::Browse(purpose, then) => self.browse(purpose, then),
+            Action::ListFolder(folder) => self.list_folder(folder),
             Action::Path(path, purpose, then) => self.take_path(path, purpose, then),
             Action::Leave(next) => self.leave(next),
             Action::Go(next) => self.go(next),

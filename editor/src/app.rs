@@ -4,15 +4,17 @@ use crate::autosave::{Recovery, recoveries};
 use crate::camera::Camera;
 use crate::damaged::Damaged;
 use crate::derived::Derivation;
-use crate::document::Document;
+use crate::document::{Document, UNTITLED};
 use crate::document_flow::DocumentFlow;
 use crate::experiment::{ExperimentModel, Laboratory};
 use crate::extensions::{Extensions, Folders, Modules};
+use crate::folder_list::{self, FolderList, ListedFolder};
 use crate::gamepad::Gamepads;
 use crate::kept_runs::KeptRuns;
 use crate::map::MapPainter;
 use crate::model::{Action, Dialog, Model, Tone};
 use crate::panels;
+use crate::planned_ways::PlannedWays;
 use crate::playing::Playing;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -20,6 +22,7 @@ use crate::shipped;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
 use crate::waiting::Waiting;
+use crate::worker::Worker;
 use crate::workshop::{Shop, Workshop};
 use roadwright_extension::Level;
 use roadwright_scenario::operation::Objects;
@@ -93,6 +96,8 @@ pub struct Editor {
     /// The document, while something else stands in its place.
     pub(crate) waiting: Option<Waiting>,
     pub(crate) derived: Derivation,
+    /// Reads folders for the question for a path.
+    pub(crate) folders: Worker<PathBuf, FolderList>,
     pub(crate) playing: Playing,
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
@@ -105,6 +110,8 @@ pub struct Editor {
     settings_folder: PathBuf,
     saved_settings: Settings,
     started: Instant,
+    /// What the frame of the window says.
+    window_title: String,
 }
 
 impl Editor {
@@ -136,6 +143,7 @@ impl Editor {
             flow: DocumentFlow::new(&options.autosaves),
             waiting: None,
             derived: Derivation::new(wake.clone()),
+            folders: Worker::new(|folder: PathBuf| folder_list::read(&folder), wake.clone()),
             laboratory: Laboratory::new(wake),
             playing: Playing::default(),
             shop: Shop::default(),
@@ -145,6 +153,7 @@ impl Editor {
             settings_folder: options.settings,
             saved_settings: settings,
             started: now(),
+            window_title: String::new(),
         };
         if let Some(damaged) = failure {
             editor.model.damaged = Some(Arc::new(damaged));
@@ -175,6 +184,8 @@ impl Editor {
         self.actions.is_empty()
             && self.model.scene.revision == revision
             && self.model.findings.0 == revision
+            && self.derived.asked_ways.is_answered()
+            && self.is_folder_listed()
             && !self.view.canvas.is_waiting()
             && !self.flow.is_busy()
             && !self.laboratory.is_checking()
@@ -243,6 +254,16 @@ impl Editor {
         }
     }
 
+    /// Names the scenario in the frame of the window, and whether it has changes that are not saved.
+    fn name_window(&mut self) {
+        let title = format!("{} - Roadwright", self.model.title());
+        if self.window_title != title {
+            let command = egui::ViewportCommand::Title(title.clone());
+            self.context.send_viewport_cmd(command);
+            self.window_title = title;
+        }
+    }
+
     pub(crate) fn save_settings(&mut self) {
         if self.saved_settings != self.model.settings {
             self.saved_settings = self.model.settings.clone();
@@ -267,8 +288,10 @@ impl Editor {
         self.look_at_experiment();
         self.look_at_workshop();
         self.look_at_files(time);
+        self.look_at_folder(frame_time);
         self.look_at_dropped_files();
         self.look_at_closing();
+        self.name_window();
         // Jobs wake the window when they are done; their bars have to move before that.
         if self.flow.is_busy() || self.laboratory.is_training() {
             self.context.request_repaint_after(JOB_PERIOD);
@@ -291,6 +314,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         findings: (0, Arc::default()),
         modules: Modules::default(),
         selection: Objects::new(),
+        ways: PlannedWays::new(),
         tool: ToolKind::Select,
         camera: Camera::default(),
         settings,
@@ -303,6 +327,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         background: None,
         experiment: ExperimentModel::default(),
         dialog: Dialog::None,
+        folder: ListedFolder::default(),
         status: String::new(),
         pointer: None,
         job: None,
@@ -317,9 +342,9 @@ fn first_model(document: Document, settings: Settings) -> Model {
 
 #[expect(
     clippy::disallowed_methods,
-    reason = "autosaves are due by the wall clock; no simulation reads it"
+    reason = "autosaves and people go by the wall clock; no simulation reads it"
 )]
-fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
@@ -343,7 +368,7 @@ fn first_document(
         ),
         // Nothing else is shown in place of what was asked for.
         Err(error) => {
-            let empty = Document::new(Scenario::new("Untitled"));
+            let empty = Document::new(Scenario::new(UNTITLED));
             (empty, Dialog::None, Some(Damaged::look(path, &error)))
         }
     }

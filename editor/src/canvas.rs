@@ -460,6 +460,9 @@ impl Canvas {
             board.marks(&outline_of(*object, &context, crate::tools::Tone::Accent));
         }
         board.coordinator(model);
+        for way in model.shown_ways() {
+            board.way(&way.points);
+        }
         if let Some(live) = &model.live {
             board.inspection(live);
             board.script_marks(&live.marks);
@@ -527,7 +530,9 @@ fn grid_strength(model: &Model) -> f32 {
 
 fn note(grid: bool, spacing: f64, contours: Option<f64>) -> String {
     let mut parts = Vec::new();
-    if grid {
+    if grid && spacing < 1.0 {
+        parts.push(format!("grid {:.0} cm", 100.0 * spacing));
+    } else if grid {
         parts.push(format!("grid {spacing} m"));
     }
     if let Some(interval) = contours {

@@ -1,6 +1,8 @@
-//! What is derived from a revision of the scenario beside the frame: the scene and the findings.
+//! What is derived from a revision of the scenario beside the frame: the scene, the findings, and the ways
+//! of selected trips.
 
 use crate::app::Editor;
+use crate::planned_ways::{self, Asked, PlannedWays, WayQuestion};
 use crate::scene::Scene;
 use crate::worker::Worker;
 use roadwright_scenario::Scenario;
@@ -11,12 +13,14 @@ use std::sync::Arc;
 type SceneQuestion = (Arc<Scenario>, u64, Arc<Scene>);
 type CheckQuestion = (Arc<Scenario>, u64);
 
-/// The workers, and what they have been asked about. They are two, so that a long check does not
+/// The workers, and what they have been asked about. They are several, so that a long check does not
 /// delay what is seen.
 pub(crate) struct Derivation {
     scenes: Worker<SceneQuestion, Scene>,
     checks: Worker<CheckQuestion, (u64, Vec<Finding>)>,
+    pub(crate) ways: Worker<WayQuestion, (u64, PlannedWays)>,
     asked_revision: u64,
+    pub(crate) asked_ways: Asked,
 }
 
 impl Derivation {
@@ -31,9 +35,11 @@ impl Derivation {
             ),
             checks: Worker::new(
                 |(scenario, revision): CheckQuestion| (revision, check(&scenario)),
-                wake,
+                wake.clone(),
             ),
+            ways: Worker::new(planned_ways::answers(), wake),
             asked_revision: 0,
+            asked_ways: Asked::default(),
         }
     }
 }
@@ -41,6 +47,7 @@ impl Derivation {
 impl Editor {
     /// Asks the workers about the newest revision.
     pub(crate) fn derive(&mut self) {
+        self.plan_ways();
         let revision = self.model.document.revision();
         if self.derived.asked_revision == revision {
             return;
@@ -70,6 +77,7 @@ impl Editor {
         if let Some((revision, findings)) = self.derived.checks.take() {
             self.model.findings = (revision, Arc::new(findings));
         }
+        self.take_ways();
     }
 
     fn take_scene(&mut self, scene: Scene) {

@@ -6,6 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
+/// What a scenario is called until it has a name.
+pub(crate) const UNTITLED: &str = "Untitled";
+
+/// The name of a scenario's file without its ending.
+pub(crate) fn name_of(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_string_lossy();
+    Some(name.trim_end_matches(".scenario.json").to_owned())
+}
+
 /// A scenario that is being edited.
 ///
 /// It changes through [`apply`](Self::apply), gestures, undo and redo only; each change gives it a
@@ -105,11 +114,7 @@ impl Document {
 
     /// What it is called: its file, or its name.
     pub fn title(&self) -> String {
-        let stem = |path: &PathBuf| {
-            let name = path.file_name()?.to_string_lossy().into_owned();
-            Some(name.trim_end_matches(".scenario.json").to_owned())
-        };
-        let name = self.path.as_ref().and_then(stem);
+        let name = self.path.as_deref().and_then(name_of);
         name.unwrap_or_else(|| self.scenario.about().name.clone())
     }
 

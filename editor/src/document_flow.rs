@@ -7,7 +7,7 @@
 use crate::app::Editor;
 use crate::autosave::{Autosave, Recovery};
 use crate::background::Background;
-use crate::document::Document;
+use crate::document::{self, Document, UNTITLED};
 use crate::experiment::{ExperimentFile, is_experiment};
 use crate::jobs::{Job, Outcome, scenario_path};
 use crate::model::{Dialog, Next, Purpose, Tone};
@@ -17,7 +17,7 @@ use crate::tools::ToolKind;
 use crate::waiting::own;
 use crate::workshop::{Bench, vehicle_path};
 use roadwright_render::Picture;
-use roadwright_scenario::Scenario;
+use roadwright_scenario::{About, Edit, Scenario};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -231,6 +231,22 @@ impl Editor {
             .push(Job::save(scenario, path, state, then, wake));
     }
 
+    /// A scenario that nobody has named takes the name of its first file.
+    fn name_after(&mut self, path: &Path) {
+        let document = &self.model.document;
+        let about = document.scenario().about();
+        if document.path().is_some() || about.name != UNTITLED {
+            return;
+        }
+        if let Some(name) = document::name_of(path) {
+            let about = About {
+                name,
+                ..about.clone()
+            };
+            self.apply("Name the scenario", Edit::About(Box::new(about)));
+        }
+    }
+
     pub(crate) fn take_path(&mut self, path: PathBuf, purpose: Purpose, then: Option<Next>) {
         self.model.dialog = Dialog::None;
         let wake = self.wake();
@@ -255,7 +271,9 @@ impl Editor {
                 }
             }
             Purpose::Save => {
-                self.save_to(scenario_path(&path), then);
+                let path = scenario_path(&path);
+                self.name_after(&path);
+                self.save_to(path, then);
             }
             Purpose::OpenVehicle | Purpose::CompareVehicle => {
                 // The rival is shown beside the vehicle on the bench, which stays.
@@ -319,7 +337,7 @@ impl Editor {
         match next {
             Next::Back => {}
             Next::New => {
-                self.set_document(Document::new(Scenario::new("Untitled")));
+                self.set_document(Document::new(Scenario::new(UNTITLED)));
                 self.choose(ToolKind::Road);
             }
             Next::Open(path) => self.load(|wake| Job::open(path, wake)),
@@ -504,6 +522,10 @@ impl Editor {
             }
             Outcome::Browsed(purpose, then, Some(path)) => self.take_path(path, purpose, then),
             Outcome::Browsed(_, _, None) => {}
+            Outcome::NoDialog => {
+                let text = "This desktop has no dialog for files: choose from the list, or type.";
+                self.say(Tone::Refused, text);
+            }
             Outcome::Saved(.., Err(error)) => {
                 self.say(Tone::Failed, &error);
                 // A save that waits may go elsewhere and succeed. What was to follow the failed one

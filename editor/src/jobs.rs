@@ -1,5 +1,6 @@
 //! Work beside the frame that is done once: reading, writing, importing, asking for a path.
 
+use crate::app::now;
 use crate::background::{self, Picked};
 use crate::damaged::Damaged;
 use crate::experiment::{Arrived, ExperimentFile};
@@ -15,6 +16,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+/// A dialog that was closed within this time was never seen by a person.
+const NO_PERSON: Duration = Duration::from_millis(300);
 
 /// What came of a job.
 pub(crate) enum Outcome {
@@ -42,6 +47,8 @@ pub(crate) enum Outcome {
     VehicleSaved(PathBuf, Arc<VehicleFile>, bool, Result<(), String>),
     /// A path was chosen, or not.
     Browsed(Purpose, Option<Next>, Option<PathBuf>),
+    /// The desktop has no dialog for files.
+    NoDialog,
 }
 
 /// A job under way.
@@ -392,6 +399,7 @@ impl Job {
         let suggestion = suggestion.to_owned();
         Self::start("Choosing a file".into(), false, wake, move |_| {
             // The system's dialog blocks its thread; the window goes on drawing beside it.
+            let begun = now();
             let dialog = rfd::FileDialog::new();
             let chosen = match purpose {
                 Purpose::Open => dialog
@@ -459,6 +467,9 @@ impl Job {
                     .add_filter("Picture", &["png", "jpg", "jpeg"])
                     .pick_file(),
             };
+            if chosen.is_none() && begun.elapsed() < NO_PERSON {
+                return Some(Outcome::NoDialog);
+            }
             Some(Outcome::Browsed(purpose, then, chosen))
         })
     }

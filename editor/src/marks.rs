@@ -375,15 +375,19 @@ impl Board<'_> {
         self.painter.galley(at, high, ink);
     }
 
+    /// Where somebody drives or will drive.
+    pub(crate) fn way(&self, points: &[DVec2]) {
+        let color = self.theme.tone(Tone::Accent).gamma_multiply(0.55);
+        let stroke = PathStroke::new(4.0, color);
+        self.painter
+            .add(PathShape::line(self.points(points), stroke));
+    }
+
     /// What the watched agent has in mind: its way, the point it steers at, the obstacle it sees.
     pub(crate) fn inspection(&self, live: &LivePicture) {
         let Some(seen) = &live.inspection else { return };
         let accent = self.theme.tone(Tone::Accent);
-        let path = PathShape::line(
-            self.points(&seen.path),
-            PathStroke::new(4.0, accent.gamma_multiply(0.55)),
-        );
-        self.painter.add(path);
+        self.way(&seen.path);
         for goal in &seen.goals {
             self.handle(self.at(*goal), HandleShape::Flag, false);
         }

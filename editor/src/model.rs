@@ -9,9 +9,11 @@ use crate::damaged::Damaged;
 use crate::document::Document;
 use crate::experiment::{ExperimentAction, ExperimentFile, ExperimentModel};
 use crate::extensions::{Modules, StepRequest};
+use crate::folder_list::ListedFolder;
 use crate::gamepad::PadState;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
+use crate::planned_ways::PlannedWays;
 use crate::scene::Scene;
 use crate::settings::Settings;
 use crate::sharing::OpenBundle;
@@ -47,6 +49,8 @@ pub struct Model {
     pub modules: Modules,
     /// What is selected.
     pub selection: Objects,
+    /// Where selected vehicles and flows will drive.
+    pub(crate) ways: PlannedWays,
     /// The tool in hand.
     pub tool: ToolKind,
     /// Where the map looks.
@@ -73,6 +77,8 @@ pub struct Model {
     pub experiment: ExperimentModel,
     /// The window that is open over the others.
     pub dialog: Dialog,
+    /// The folder that a question for a path is about.
+    pub folder: ListedFolder,
     /// What the tool's mouse buttons do now.
     pub status: String,
     /// World point under the pointer, m.
@@ -97,6 +103,12 @@ impl Model {
         Theme {
             dark: self.settings.dark,
         }
+    }
+
+    /// The name of the scenario, with a mark while it has changes that are not saved.
+    pub fn title(&self) -> String {
+        let mark = if self.document.is_dirty() { " •" } else { "" };
+        format!("{}{mark}", self.document.title())
     }
 
     /// Whether the simulation runs.
@@ -310,6 +322,8 @@ pub enum Action {
     ShowPanel(&'static str),
     /// A native dialog for a path.
     Browse(Purpose, Option<Next>),
+    /// Another folder is to be listed.
+    ListFolder(PathBuf),
     /// A path is asked for, with a suggestion.
     AskPath(Purpose),
     /// A path was given.

@@ -255,6 +255,11 @@ mod tests {
                 }
             }
         }
+        for dark in [false, true] {
+            let theme = Theme { dark };
+            let contrast = contrast(theme.handle(), theme.tone(Tone::Accent));
+            assert!(contrast >= 4.5, "primary buttons, {dark}: {contrast:.2}");
+        }
         // As egui has it, what is weak is not.
         let light = Visuals::light();
         let weak = contrast(light.weak_text_color(), light.panel_fill);

@@ -428,20 +428,22 @@ fn the_scan_finds_text_over_text_that_is_cut_and_that_is_too_small() {
 }
 
 /// Menus do not roll: their last lines have to be in the lowest window.
+/// The last command of each menu.
+const LAST_OF_MENUS: [(&str, Command); 5] = [
+    ("File", Command::Quit),
+    ("Edit", Command::SimplifyRoad),
+    ("View", Command::ResetPanels),
+    ("Simulation", Command::Workshop),
+    ("Help", Command::Welcome),
+];
+
 #[test]
 fn menus_fit_into_the_lowest_window() {
     let mut bench = busy("crossroads", None);
     let (width, height) = SIZES[0];
     bench.harness.set_size(Vec2::new(width, height));
     bench.harness.run_steps(4);
-    let last = [
-        ("File", Command::Quit),
-        ("Edit", Command::SimplifyRoad),
-        ("View", Command::ResetPanels),
-        ("Simulation", Command::Workshop),
-        ("Help", Command::Welcome),
-    ];
-    for (menu, command) in last {
+    for (menu, command) in LAST_OF_MENUS {
         bench.press(menu);
         bench.harness.run_steps(4);
         let shown = bench.harness.query_all_by_label_contains(command.title());
@@ -451,4 +453,42 @@ fn menus_fit_into_the_lowest_window() {
         bench.press(menu);
         bench.harness.run_steps(4);
     }
+}
+
+#[test]
+fn menus_with_large_letters_roll_to_their_last_command() {
+    let mut bench = busy("crossroads", None);
+    bench.set(|settings| settings.zoom = 1.6);
+    let (width, height) = SIZES[0];
+    bench.harness.set_size(Vec2::new(width, height) / 1.6);
+    bench.harness.run_steps(4);
+    let mut rolled = 0;
+    for (menu, command) in LAST_OF_MENUS {
+        bench.press(menu);
+        bench.harness.run_steps(4);
+        let lowest = |bench: &Bench| {
+            let shown = bench.harness.query_all_by_label_contains(command.title());
+            let bottoms = shown.map(|node| node.rect().bottom());
+            bottoms.fold(0.0, f32::max)
+        };
+        if lowest(&bench) > height / 1.6 {
+            rolled += 1;
+            let items = bench.harness.query_all_by_label_contains(command.title());
+            let x = items.fold(0.0, |_, item| item.rect().center().x);
+            bench.harness.hover_at(egui::pos2(x, 200.0));
+            bench.harness.event(egui::Event::MouseWheel {
+                unit: egui::MouseWheelUnit::Point,
+                delta: Vec2::new(0.0, -2000.0),
+                phase: egui::TouchPhase::Move,
+                source: egui::MouseWheelSource::Wheel,
+                modifiers: egui::Modifiers::NONE,
+            });
+            bench.harness.run_steps(30);
+        }
+        let bottom = lowest(&bench);
+        assert!(bottom > 30.0 && bottom < height / 1.6, "{menu}: {bottom}");
+        bench.press(menu);
+        bench.harness.run_steps(4);
+    }
+    assert!(rolled > 0, "all menus fit: the test asks for nothing");
 }

@@ -5,7 +5,7 @@ mod common;
 
 use common::Bench;
 use egui::{Key, Modifiers};
-use egui_kittest::kittest::Queryable;
+use egui_kittest::kittest::{NodeT, Queryable};
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_editor::tools::{MapPart, ObstacleKind, TerrainMode, ToolKind};
 use roadwright_geometry::DVec2;
@@ -850,6 +850,8 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
     ));
     bench.ask(Action::Path(path.clone(), Purpose::Save, None));
     assert!(!bench.editor().model().document.is_dirty());
+    // Nobody had named it; a name of one's own stays.
+    assert_eq!(bench.scenario().about().name, "mine");
     let saved = bench.scenario().clone();
     let again = Bench::open(&path);
     assert_eq!(again.scenario(), &saved);
@@ -868,7 +870,7 @@ fn saved_files_open_again_and_changes_by_others_are_noticed() {
     std::thread::sleep(std::time::Duration::from_millis(20));
     let text = std::fs::read_to_string(&path)
         .unwrap()
-        .replace("Untitled", "Theirs");
+        .replace("\"mine\"", "\"Theirs\"");
     std::fs::write(&path, text).unwrap();
     for _ in 0..200 {
         bench.harness.step();
@@ -1707,4 +1709,104 @@ fn what_is_locked_is_not_taken_by_the_mouse() {
     bench.set(|settings| settings.tools.locks.clear());
     bench.click(60.0, 0.0);
     assert_eq!(bench.editor().model().selection.len(), 1);
+}
+
+/// What the Inspector says of the way of the selected trip.
+fn told_way(bench: &Bench) -> String {
+    let mut all = bench.harness.query_all_by_label_contains("");
+    let texts = all
+        .by_ref()
+        .filter_map(|node| node.accesskit_node().value());
+    let is_way = |text: &String| text.contains(" m, ") || text == "none leads there";
+    texts.into_iter().find(is_way).unwrap_or_default()
+}
+
+#[test]
+fn the_way_of_a_trip_is_told_before_play() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (1.6, 80.0)]);
+    // 100 m to the middle and 80 m on, less the corner that is cut.
+    let told = told_way(&bench);
+    let metres: f64 = told.split(' ').next().unwrap().parse().unwrap();
+    assert!((160.0..185.0).contains(&metres), "{told}");
+    // A longer trip has a longer way, with every edit.
+    bench.key(Key::V);
+    bench.drag(&[(1.6, 80.0), (1.6, 40.0)]);
+    let shorter: f64 = told_way(&bench).split(' ').next().unwrap().parse().unwrap();
+    assert!((metres - shorter - 40.0).abs() < 3.0, "{metres} {shorter}");
+    // Against the traffic none leads, and the Inspector says so.
+    bench.key(Key::A);
+    bench.drag(&[(60.0, -1.6), (20.0, -1.6)]);
+    assert_eq!(told_way(&bench), "none leads there");
+}
+
+#[test]
+fn a_file_is_found_in_its_folder_without_a_dialog_of_the_desktop() {
+    let folder = tempfile::tempdir().unwrap();
+    let towns = folder.path().join("towns");
+    std::fs::create_dir(&towns).unwrap();
+    std::fs::write(folder.path().join("notes.txt"), "").unwrap();
+    let mut bench = crossroads();
+    bench.ask(Action::Path(towns.join("cross"), Purpose::Save, None));
+    bench.ask(Action::Leave(Next::New));
+    bench.key_with(Modifiers::COMMAND, Key::O);
+    // Typed to the folder, gone on with Tab, and then by clicks.
+    let typed = format!("{}{}", folder.path().display(), std::path::MAIN_SEPARATOR);
+    bench.type_text(&typed);
+    assert!(bench.harness.query_by_label("towns/").is_some());
+    assert!(
+        bench.harness.query_by_label("notes.txt").is_none(),
+        "it does not fit"
+    );
+    bench.type_text("to");
+    bench.key(Key::Tab);
+    bench.press("cross.scenario.json");
+    bench.press("Open");
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    assert_eq!(bench.editor().model().dialog, Dialog::None);
+    // From the next time on it is among the recent ones.
+    bench.ask(Action::Leave(Next::New));
+    bench.key_with(Modifiers::COMMAND, Key::O);
+    bench.press("cross.scenario.json   recent");
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    // A folder that is not there says so, and a folder is no scenario: it is looked into.
+    bench.key_with(Modifiers::COMMAND, Key::O);
+    bench.type_text(&format!("{typed}nowhere/"));
+    assert!(
+        bench
+            .harness
+            .query_by_label_contains("cannot be read")
+            .is_some()
+    );
+    bench.close_dialog();
+    bench.key_with(Modifiers::COMMAND, Key::O);
+    bench.type_text(&folder.path().join("towns").display().to_string());
+    bench.press("Open");
+    assert!(
+        bench
+            .harness
+            .query_by_label("cross.scenario.json")
+            .is_some()
+    );
+}
+
+#[test]
+fn the_view_menu_ticks_what_is_on() {
+    let mut bench = Bench::empty();
+    let ticks = |bench: &mut Bench| {
+        bench.press("View");
+        let toggled = ["Grid", "Snap to grid", "Minimap"].map(|name| {
+            let node = bench.harness.get_by_label_contains(name);
+            node.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+        });
+        bench.press("View");
+        toggled
+    };
+    let before = ticks(&mut bench);
+    bench.key(Key::G);
+    bench.key_with(Modifiers::SHIFT, Key::G);
+    bench.key(Key::N);
+    let after = ticks(&mut bench);
+    assert_eq!(after, before.map(|on| !on));
 }

@@ -36,8 +36,8 @@ pub(super) fn ui(
         ui.label(RichText::new("Nothing of it runs before you press play.").small());
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            let go = egui::Button::new("Unpack and open");
-            if ui.add_enabled(!folder.trim().is_empty(), go).clicked() {
+            let has_folder = !folder.trim().is_empty();
+            if widgets::primary(ui, has_folder, "Unpack and open").clicked() {
                 let folder = PathBuf::from(folder.trim());
                 let presets = *presets;
                 actions.push(Action::Unpack { folder, presets });

@@ -1,15 +1,10 @@
 //! Windows over the others: questions, paths, palette, keys, search, welcome.
 
-use super::{bundle, damaged, keys, palette, welcome, widgets};
+use super::{bundle, damaged, keys, palette, path_dialog, welcome, widgets};
 use crate::command::Command;
-use crate::experiment::ExperimentFile;
-use crate::jobs::scenario_path;
 use crate::model::{Action, Dialog, Model, ModuleAction, Next, Purpose};
-use crate::sharing::bundle_path;
-use crate::workshop::vehicle_path;
-use egui::{Key, RichText, Role, Ui, WidgetInfo};
+use egui::{RichText, Ui};
 use roadwright_extension::Hang;
-use std::path::{Path, PathBuf};
 
 /// The window that is open, with what has been typed into it so far.
 #[derive(Default)]
@@ -52,7 +47,7 @@ impl OpenDialog {
                 purpose,
                 text,
                 then,
-            } => path(&context, *purpose, text, then, actions),
+            } => path_dialog::ui(&context, model, (*purpose, then), text, actions),
             Dialog::Palette { query, line } => {
                 palette::ui(&context, model, query, line, actions);
             }
@@ -95,7 +90,7 @@ fn unsaved(context: &egui::Context, model: &Model, next: &Next, actions: &mut Ve
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            if ui.button("Save").clicked() {
+            if widgets::primary(ui, true, "Save").clicked() {
                 actions.push(Action::Show(Dialog::None));
                 match model.document.path() {
                     Some(path) => {
@@ -161,7 +156,7 @@ fn allow_plugin(context: &egui::Context, model: &Model, actions: &mut Vec<Action
         ui.add_space(8.0);
         ui.horizontal(|ui| {
             let hash = || file.hash.clone();
-            if ui.button("Let it run").clicked() {
+            if widgets::primary(ui, true, "Let it run").clicked() {
                 actions.push(Action::Module(ModuleAction::Allow(hash())));
             }
             always(ui, model, actions);
@@ -232,152 +227,15 @@ fn timed_out(context: &egui::Context, what: &str, actions: &mut Vec<Action>) {
         ));
         ui.add_space(8.0);
         ui.horizontal(|ui| {
-            for (text, goes_on) in [("Stay paused", false), ("Go on all the same", true)] {
-                if ui.button(text).clicked() {
-                    actions.push(Action::Module(ModuleAction::TimedOut { goes_on }));
-                }
+            let decided = |goes_on| Action::Module(ModuleAction::TimedOut { goes_on });
+            if widgets::primary(ui, true, "Stay paused").clicked() {
+                actions.push(decided(false));
+            }
+            if ui.button("Go on all the same").clicked() {
+                actions.push(decided(true));
             }
         });
     });
-}
-
-/// Title, button and hint of the question for a path.
-fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
-    match purpose {
-        Purpose::Open => (
-            "Open a scenario",
-            "Open",
-            "path of a .scenario.json file or of a .rwz bundle",
-        ),
-        Purpose::Results => (
-            "Export results",
-            "Write",
-            "folder for timeline.csv and trips.csv",
-        ),
-        Purpose::Comparison => (
-            "Export the comparison",
-            "Write",
-            "folder for figures.csv, trips.csv and timeline.csv",
-        ),
-        Purpose::OpenVehicle => ("Open a vehicle", "Open", "path of a .vehicle.json file"),
-        Purpose::CompareVehicle => (
-            "Compare with a vehicle",
-            "Compare",
-            "path of a .vehicle.json file",
-        ),
-        Purpose::SaveVehicle => ("Save the vehicle", "Save", "path of a .vehicle.json file"),
-        Purpose::UseVehicle => (
-            "Save the vehicle beside the scenario",
-            "Save and use",
-            "path of a .vehicle.json file below the folder of the scenario",
-        ),
-        Purpose::Drive => ("Keep what was driven", "Write", "path of a .csv file"),
-        Purpose::Share => ("Share the scenario", "Write", "path of a .rwz file"),
-        Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
-        Purpose::Import => (
-            "Import OpenStreetMap",
-            "Import",
-            "path of an .osm or .osm.pbf file",
-        ),
-        Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
-        Purpose::Experiment(ExperimentFile::Open) => (
-            "Open an experiment",
-            "Open",
-            "path of an .experiment.json file",
-        ),
-        Purpose::Experiment(ExperimentFile::Results) => (
-            "Open results",
-            "Open",
-            "path of a file that bench run --out has written",
-        ),
-        Purpose::Experiment(ExperimentFile::Save) => (
-            "Save the experiment",
-            "Save",
-            "path of an .experiment.json file",
-        ),
-        Purpose::Experiment(ExperimentFile::Record) => (
-            "Save the record of the training",
-            "Save",
-            "path of a .training.json file",
-        ),
-        Purpose::Background => ("Background picture", "Place", "path of a .png or .jpg file"),
-    }
-}
-
-fn path(
-    context: &egui::Context,
-    purpose: Purpose,
-    text: &mut String,
-    then: &Option<Next>,
-    actions: &mut Vec<Action>,
-) {
-    let (title, button, hint) = words_of(purpose);
-    let response = widgets::modal(context, "path").show(context, |ui| {
-        ui.set_width(520.0);
-        ui.heading(title);
-        ui.add_space(4.0);
-        let edit = egui::TextEdit::singleline(text)
-            .hint_text(hint)
-            .desired_width(f32::INFINITY);
-        let response = ui.add(edit);
-        response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
-        // It has the keyboard from the start. In the frame in which Enter takes it away it is not
-        // taken back, or Enter would not be seen.
-        if !response.has_focus() && !response.lost_focus() {
-            response.request_focus();
-        }
-        let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
-        let typed = PathBuf::from(text.trim());
-        let is_empty = text.trim().is_empty();
-        warning_about(ui, purpose, &typed, is_empty);
-        ui.add_space(8.0);
-        ui.horizontal(|ui| {
-            let go = ui.add_enabled(!is_empty, egui::Button::new(button));
-            if (go.clicked() || entered) && !is_empty {
-                actions.push(Action::Path(typed, purpose, then.clone()));
-            }
-            if ui.button("Browse…").clicked() {
-                actions.push(Action::Browse(purpose, then.clone()));
-            }
-            if ui.button("Cancel").clicked() {
-                actions.push(Action::Show(Dialog::None));
-            }
-        });
-    });
-    if response.should_close() {
-        actions.push(Action::Show(Dialog::None));
-    }
-}
-
-/// Says what would be overwritten, or is not there.
-fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
-    let text = match purpose {
-        // Saving adds the ending that scenarios have.
-        Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
-        Purpose::SaveVehicle | Purpose::UseVehicle if vehicle_path(typed).exists() => {
-            "This file exists and will be replaced."
-        }
-        Purpose::Share if bundle_path(typed).exists() => "This file exists and will be replaced.",
-        Purpose::Picture
-        | Purpose::Drive
-        | Purpose::Experiment(ExperimentFile::Save | ExperimentFile::Record)
-            if typed.exists() =>
-        {
-            "This file exists and will be replaced."
-        }
-        Purpose::Open
-        | Purpose::Import
-        | Purpose::Background
-        | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
-        | Purpose::OpenVehicle
-        | Purpose::CompareVehicle
-            if !is_empty && !typed.exists() =>
-        {
-            "There is no such file."
-        }
-        _ => return,
-    };
-    ui.label(RichText::new(text).small());
 }
 
 /// The bar that says that someone else has written the file.

@@ -6,12 +6,20 @@ use crate::model::{Action, Model};
 use crate::playing::SPEEDS;
 use crate::settings::{Heat, Settings};
 use crate::tools::{MapPart, Tone};
-use egui::{Align, Button, Label, Layout, Rect, Role, Sense, Ui, WidgetInfo, vec2};
+use egui::{
+    Align, Button, Checkbox, Label, Layout, Rect, RichText, Role, Sense, Ui, WidgetInfo, vec2,
+};
 use std::collections::BTreeSet;
 
 /// With less room beside it the clock says how many drive only when it is pointed at, points: it would
 /// leave nothing to the name of the scenario.
 const ROOM_FOR_COUNTS: f32 = 360.0;
+
+/// Below this share of the speed that was asked for it says how fast the simulation really goes.
+const SLOW: f64 = 0.9;
+
+/// What stays free between a menu and the lower edge of the window, points.
+const MENU_MARGIN: f32 = 12.0;
 
 /// Commands of a menu in groups, with lines between them.
 type Groups = &'static [&'static [C]];
@@ -55,7 +63,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     egui::MenuBar::new().ui(ui, |ui| {
         menu(ui, "File", model, actions, FILE);
         menu(ui, "Edit", model, actions, EDIT);
-        ui.menu_button("View", |ui| view(ui, model, actions));
+        ui.menu_button("View", |ui| rolling(ui, |ui| view(ui, model, actions)));
         menu(ui, "Simulation", model, actions, SIMULATION);
         menu(ui, "Help", model, actions, HELP);
         ui.separator();
@@ -63,7 +71,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             play(ui, model, actions);
             // Last, so that it has what is left.
             ui.with_layout(Layout::left_to_right(Align::Center), |ui| {
-                ui.add(Label::new(title(model)).truncate());
+                ui.add(Label::new(model.title()).truncate());
             });
         });
     });
@@ -73,8 +81,16 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let places = [C::FrameAll, C::FrameSelection, C::Follow, C::Search];
     items(ui, model, actions, &places);
     ui.separator();
-    let aids = [C::ToggleGrid, C::ToggleGridSnap, C::ToggleMinimap];
-    items(ui, model, actions, &aids);
+    let settings = &model.settings;
+    tick(ui, model, actions, C::ToggleGrid, settings.grid);
+    tick(
+        ui,
+        model,
+        actions,
+        C::ToggleGridSnap,
+        settings.tools.snap.grid,
+    );
+    tick(ui, model, actions, C::ToggleMinimap, settings.minimap);
     toggles(ui, model, actions);
     ui.menu_button("Lock", |ui| {
         parts(ui, model, "Lock", |s| &mut s.tools.locks, actions)
@@ -84,31 +100,34 @@ fn view(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         ui.separator();
         items(ui, model, actions, &[C::ShowHidden]);
     });
-    // Submenus: the menu has to fit into the lowest window.
+    // Submenus: the menu fits into the lowest window with letters of normal size.
     ui.menu_button("Heat map", |ui| heat(ui, model, actions));
     ui.separator();
     let window = [C::ToggleTheme, C::Larger, C::Smaller, C::ResetPanels];
     items(ui, model, actions, &window);
 }
 
-fn title(model: &Model) -> String {
-    let dirty = if model.document.is_dirty() {
-        " •"
-    } else {
-        ""
-    };
-    format!("{}{dirty}", model.document.title())
-}
-
 fn menu(ui: &mut Ui, name: &str, model: &Model, actions: &mut Vec<Action>, groups: Groups) {
     ui.menu_button(name, |ui| {
-        for (i, group) in groups.iter().enumerate() {
-            if i > 0 {
-                ui.separator();
+        rolling(ui, |ui| {
+            for (i, group) in groups.iter().enumerate() {
+                if i > 0 {
+                    ui.separator();
+                }
+                items(ui, model, actions, group);
             }
-            items(ui, model, actions, group);
-        }
+        });
     });
+}
+
+/// What a menu holds, which rolls where the window is too low for it: letters may be large.
+fn rolling(ui: &mut Ui, content: impl FnOnce(&mut Ui)) {
+    let room = ui.ctx().content_rect().bottom() - ui.cursor().top() - MENU_MARGIN;
+    egui::ScrollArea::vertical()
+        .max_height(room)
+        .show(ui, |ui| {
+            ui.with_layout(Layout::top_down_justified(Align::Min), content)
+        });
 }
 
 fn items(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, commands: &[Command]) {
@@ -119,6 +138,17 @@ fn items(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, commands: &[Comm
             actions.push(Action::Do(*command));
             ui.close();
         }
+    }
+}
+
+/// A command that turns something on or off, with a tick while it is on.
+fn tick(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>, command: Command, is_on: bool) {
+    let mut now = is_on;
+    let key = RichText::new(model.settings.keys.label(command)).weak();
+    let text = (command.title(), egui::Atom::grow(), key);
+    let shown = ui.add(Checkbox::new(&mut now, text));
+    if shown.on_hover_text(command.hint()).changed() {
+        actions.push(Action::Do(command));
     }
 }
 
@@ -279,7 +309,17 @@ fn speed(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
     });
     if let Some(live) = model.live.as_ref().filter(|live| live.is_playing) {
-        ui.label(format!("{:.1}x", live.pace))
-            .on_hover_text("Simulated seconds per second.");
+        pace(ui, live.pace, model.speed);
+    }
+}
+
+/// How fast the simulation really goes, where that is not what was asked for.
+fn pace(ui: &mut Ui, pace: f64, wanted: f64) {
+    if !wanted.is_finite() {
+        let hint = "Simulated seconds per second.";
+        ui.label(format!("now {pace:.1}x")).on_hover_text(hint);
+    } else if pace > 0.0 && pace < SLOW * wanted {
+        let hint = "Simulated seconds per second: this machine cannot do more here.";
+        ui.label(format!("only {pace:.1}x")).on_hover_text(hint);
     }
 }

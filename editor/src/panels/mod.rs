@@ -21,6 +21,7 @@ mod objects;
 mod opened;
 mod palette;
 mod past;
+mod path_dialog;
 mod plots;
 mod problems;
 mod property;

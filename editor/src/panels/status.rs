@@ -107,7 +107,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 fn scale(metres_per_point: f64) -> String {
     if metres_per_point >= 1.0 {
         format!("{metres_per_point:.1} m/px")
-    } else {
+    } else if metres_per_point >= 0.01 {
         format!("{:.0} cm/px", 100.0 * metres_per_point)
+    } else {
+        format!("{:.0} mm/px", 1000.0 * metres_per_point)
     }
 }

@@ -1,6 +1,8 @@
 //! Pieces that several panels use. Every input has a name for screen readers and tests.
 
 use crate::model::Action;
+use crate::theme::Theme;
+use crate::tools::Tone;
 use egui::{DragValue, Response, RichText, Role, Ui, WidgetInfo};
 use roadwright_scenario::{DynamicsLevel, Edit};
 
@@ -132,6 +134,20 @@ pub(super) fn level_title(level: DynamicsLevel) -> &'static str {
         DynamicsLevel::Rigid => "Rigid, rolls and pushes",
         DynamicsLevel::Sliding => "Sliding, skids into bends",
     }
+}
+
+/// The button of a window that does what the window is there for: at most one in each.
+pub(super) fn primary(ui: &mut Ui, is_enabled: bool, text: &str) -> Response {
+    let theme = Theme {
+        dark: ui.visuals().dark_mode,
+    };
+    let mut button = egui::Button::new(RichText::new(text).color(theme.handle()).strong());
+    if is_enabled {
+        button = button.fill(theme.tone(Tone::Accent));
+    } else {
+        button = egui::Button::new(text);
+    }
+    ui.add_enabled(is_enabled, button)
 }
 
 /// A window over the others, with room around its contents.

@@ -74,6 +74,8 @@ impl Trip {
         // Taken out: the next press begins a new trip.
         let start = self.start.take();
         self.by_clicks = false;
+        // What was placed is shown, and not what the next trip would begin with, until the pointer moves.
+        self.now = None;
         match start {
             Some(start) => Progress::Done(start, at),
             None => Progress::Open,

@@ -1,11 +1,11 @@
 //! What is trained: course, stack, genes, seeds, operators.
 
-use super::super::widgets::{Number, choice, heading};
+use super::super::widgets::{Number, choice, heading, primary};
 use super::{ExperimentPanel, Part, beside, button, fault, genes};
 use crate::experiment::{Draft, ExperimentAction, ExperimentFile};
 use crate::model::{Action, Model};
 use crate::tools::Tone;
-use egui::{Button, CollapsingHeader, DragValue, Grid, Role, Ui, WidgetInfo};
+use egui::{CollapsingHeader, DragValue, Grid, Role, Ui, WidgetInfo};
 use roadwright_agent::{Controller, Fitness};
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_training::Course;
@@ -135,9 +135,8 @@ fn train(
         "Something is wrong with it, see below."
     };
     ui.add_space(4.0);
-    let button = Button::new("Train");
     let begin = ui
-        .horizontal(|ui| ui.add_enabled(is_fine && !is_busy, button))
+        .horizontal(|ui| primary(ui, is_fine && !is_busy, "Train"))
         .inner;
     if begin.on_disabled_hover_text(why).clicked() {
         actions.push(Action::Experiment(ExperimentAction::Train));

@@ -2,10 +2,10 @@
 
 use super::super::property::{Choice, OF, Property, Subject, TURN, TextProperty, fact};
 use super::super::widgets::heading;
-use super::traffic::{LEVEL_HINT, levels, place_text, stacks, vehicle_types};
+use super::traffic::{LEVEL_HINT, levels, place_text, stacks, vehicle_types, way};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
-use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, Place};
+use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, ObjectId, Place};
 
 const NAME: TextProperty<Agent> = TextProperty {
     name: "Name",
@@ -123,7 +123,7 @@ pub(super) fn ui(
         subject.choose(ui, &DYNAMICS, &levels(model));
         subject.numbers(ui, &APPEARANCE);
         repeats(ui, &mut subject);
-        trip(ui, model, agent);
+        trip(ui, model, id, agent);
         subject.numbers(ui, &[HEADING]);
     });
     ui.horizontal(|ui| way_points(ui, &mut subject));
@@ -145,7 +145,7 @@ fn repeats(ui: &mut Ui, subject: &mut Subject<'_, Agent>) {
 }
 
 /// From where it drives to where.
-fn trip(ui: &mut Ui, model: &Model, agent: &Agent) {
+fn trip(ui: &mut Ui, model: &Model, id: AgentId, agent: &Agent) {
     fact(ui, "Start", place_text(&agent.start));
     for via in &agent.via {
         fact(ui, "Via", place_text(via));
@@ -159,6 +159,9 @@ fn trip(ui: &mut Ui, model: &Model, agent: &Agent) {
         }
     };
     ui.end_row();
+    if agent.destination.is_some() {
+        way(ui, model, ObjectId::Agent(id));
+    }
 }
 
 /// Way-points are made of destinations: so a trip is built up by dragging out one after the other.

@@ -1,8 +1,11 @@
 //! What agents and flows have in common: vehicle, stack, level of dynamics, places.
 
+use super::super::property::fact;
 use super::super::widgets::level_title;
 use crate::model::Model;
-use roadwright_scenario::{DynamicsLevel, Place};
+use crate::tools::Tone;
+use egui::Ui;
+use roadwright_scenario::{DynamicsLevel, ObjectId, Place};
 
 /// Values with the names that are shown for them.
 pub(super) type Choices<V> = Vec<(V, String)>;
@@ -31,5 +34,55 @@ pub(super) fn place_text(place: &Place) -> String {
     match place {
         Place::Lane(at) => format!("{}, lane {}, {:.1} m", at.road, at.lane, at.s),
         Place::Ground(at) => format!("ground at {:.1}, {:.1}", at.x, at.y),
+    }
+}
+
+/// How long the way of a trip is, once it is known.
+pub(super) fn way(ui: &mut Ui, model: &Model, trip: ObjectId) {
+    let hint = "On empty roads, as the built-in planner drives.";
+    match model.way_of(trip) {
+        None => fact(ui, "Way", "…"),
+        Some(Some(way)) => {
+            ui.label("Way");
+            ui.label(way_text(way.length, way.time)).on_hover_text(hint);
+            ui.end_row();
+        }
+        Some(None) => {
+            ui.label("Way");
+            ui.colored_label(model.theme().tone(Tone::Warning), "none leads there");
+            ui.end_row();
+        }
+    }
+}
+
+/// A length and a time, for people.
+fn way_text(length: f64, time: f64) -> String {
+    let length = if length < 1000.0 {
+        format!("{length:.0} m")
+    } else {
+        format!("{:.2} km", length / 1000.0)
+    };
+    let seconds = time.round();
+    let time = if seconds < 60.0 {
+        format!("{seconds:.0} s")
+    } else {
+        format!(
+            "{:.0} min {:02.0} s",
+            (seconds / 60.0).floor(),
+            seconds % 60.0
+        )
+    };
+    format!("{length}, {time}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::way_text;
+
+    #[test]
+    fn ways_are_told_in_round_numbers() {
+        assert_eq!(way_text(84.6, 7.4), "85 m, 7 s");
+        assert_eq!(way_text(1237.0, 119.6), "1.24 km, 2 min 00 s");
+        assert_eq!(way_text(999.0, 59.6), "999 m, 1 min 00 s");
     }
 }

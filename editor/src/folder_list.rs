@@ -1,0 +1,155 @@
+//! What lies in the folder that a question for a path is about: read beside the frame.
+
+use crate::app::Editor;
+use crate::model::Dialog;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Rows that are shown at most.
+const MOST: usize = 2_000;
+/// How often a folder is read again while its list is shown, s.
+const PERIOD: f64 = 2.0;
+
+/// A folder and what lies in it, without hidden files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FolderList {
+    /// The folder.
+    pub folder: PathBuf,
+    /// Folders first, then files, each by name.
+    pub rows: Vec<FolderRow>,
+    /// How many more there are.
+    pub left_out: usize,
+    /// Why it cannot be read.
+    pub problem: Option<String>,
+}
+
+/// A row of a folder.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FolderRow {
+    /// Whether it is a file and no folder.
+    pub is_file: bool,
+    /// Its name.
+    pub name: String,
+}
+
+/// The folder that is asked about, and what is known of it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ListedFolder {
+    /// The folder.
+    pub wanted: PathBuf,
+    /// What was read last, perhaps of another folder.
+    pub list: Arc<FolderList>,
+    /// When it was asked for last, s.
+    asked_at: f64,
+}
+
+/// Reads a folder.
+pub fn read(folder: &Path) -> FolderList {
+    let mut list = FolderList {
+        folder: folder.to_owned(),
+        ..FolderList::default()
+    };
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => {
+            list.problem = Some(format!("This folder cannot be read: {error}."));
+            return list;
+        }
+    };
+    for entry in entries.flatten() {
+        // A name that is no text can be neither shown nor typed.
+        let Ok(name) = entry.file_name().into_string() else {
+            continue;
+        };
+        if name.starts_with('.') {
+            continue;
+        }
+        // Links are followed: what matters is what would be opened.
+        let is_file = !entry.path().is_dir();
+        list.rows.push(FolderRow { is_file, name });
+    }
+    list.rows.sort();
+    list.left_out = list.rows.len().saturating_sub(MOST);
+    list.rows.truncate(MOST);
+    list
+}
+
+/// The folder that a typed path is about, and what is typed of a name in it.
+pub fn split(typed: &str) -> (PathBuf, &str) {
+    let end = typed.rfind(std::path::is_separator).map_or(0, |at| at + 1);
+    let (folder, name) = typed.split_at(end);
+    let folder = if folder.is_empty() { "." } else { folder };
+    // The folder in which the program was started, unless another one is typed.
+    let whole = std::path::absolute(folder).unwrap_or_else(|_| PathBuf::from(folder));
+    (whole, name)
+}
+
+impl Editor {
+    /// Reads the folder of the question for a path, when it is another one and now and then.
+    pub(crate) fn look_at_folder(&mut self, time: f64) {
+        if let Some(list) = self.folders.take() {
+            self.model.folder.list = Arc::new(list);
+        }
+        let is_shown = matches!(self.model.dialog, Dialog::Path { .. });
+        if is_shown && time - self.model.folder.asked_at >= PERIOD {
+            self.ask_folder(time);
+        }
+    }
+
+    /// Whether the list is that of the folder that is asked about, or none is shown.
+    pub(crate) fn is_folder_listed(&self) -> bool {
+        let folder = &self.model.folder;
+        !matches!(self.model.dialog, Dialog::Path { .. }) || folder.list.folder == folder.wanted
+    }
+
+    /// Another folder is asked about.
+    pub(crate) fn list_folder(&mut self, folder: PathBuf) {
+        self.model.folder.wanted = folder;
+        let time = self.context.input(|i| i.time);
+        self.ask_folder(time);
+    }
+
+    fn ask_folder(&mut self, time: f64) {
+        let folder = &mut self.model.folder;
+        if folder.wanted.as_os_str().is_empty() {
+            return;
+        }
+        folder.asked_at = time;
+        self.folders.ask(folder.wanted.clone());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_lists_folders_before_files_and_nothing_hidden() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["b.json", "a.json", ".hidden"] {
+            std::fs::write(folder.path().join(name), "").unwrap();
+        }
+        std::fs::create_dir(folder.path().join("towns")).unwrap();
+        let list = read(folder.path());
+        let names: Vec<&str> = list.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["towns", "a.json", "b.json"]);
+        assert_eq!((list.left_out, list.problem), (0, None));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_read_says_so() {
+        let list = read(Path::new("/no/such/folder"));
+        assert!(list.problem.unwrap().contains("cannot be read"));
+        assert_eq!(list.rows, []);
+    }
+
+    #[test]
+    fn what_is_typed_is_split_at_the_last_separator() {
+        assert_eq!(split("/a/b/to"), (PathBuf::from("/a/b"), "to"));
+        assert_eq!(split("/a/b/"), (PathBuf::from("/a/b"), ""));
+        assert_eq!(split("/"), (PathBuf::from("/"), ""));
+        let here = std::env::current_dir().unwrap();
+        assert_eq!(split("town"), (here.clone(), "town"));
+        assert_eq!(split(""), (here, ""));
+    }
+}

@@ -1,0 +1,410 @@
+//! The question for a path: what is typed, and what lies in the folder.
+
+use super::widgets;
+use crate::experiment::ExperimentFile;
+use crate::folder_list::{self, FolderList, FolderRow};
+use crate::jobs::scenario_path;
+use crate::model::{Action, Dialog, Model, Next, Purpose};
+use crate::sharing::bundle_path;
+use crate::workshop::vehicle_path;
+use egui::text::{CCursor, CCursorRange};
+use egui::{Id, Key, Modifiers, Response, RichText, Role, ScrollArea, Ui, WidgetInfo};
+use std::path::{Path, PathBuf};
+
+/// Width of the window, points.
+const WIDTH: f32 = 560.0;
+/// Height of the list, points; low windows have less.
+const LIST_HEIGHT: f32 = 240.0;
+/// What the rest of the window takes, points.
+const AROUND_LIST: f32 = 260.0;
+
+/// Title, button and hint of the question for a path.
+fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
+    match purpose {
+        Purpose::Open => (
+            "Open a scenario",
+            "Open",
+            "path of a .scenario.json file or of a .rwz bundle",
+        ),
+        Purpose::Results => (
+            "Export results",
+            "Write",
+            "folder for timeline.csv and trips.csv",
+        ),
+        Purpose::Comparison => (
+            "Export the comparison",
+            "Write",
+            "folder for figures.csv, trips.csv and timeline.csv",
+        ),
+        Purpose::OpenVehicle => ("Open a vehicle", "Open", "path of a .vehicle.json file"),
+        Purpose::CompareVehicle => (
+            "Compare with a vehicle",
+            "Compare",
+            "path of a .vehicle.json file",
+        ),
+        Purpose::SaveVehicle => ("Save the vehicle", "Save", "path of a .vehicle.json file"),
+        Purpose::UseVehicle => (
+            "Save the vehicle beside the scenario",
+            "Save and use",
+            "path of a .vehicle.json file below the folder of the scenario",
+        ),
+        Purpose::Drive => ("Keep what was driven", "Write", "path of a .csv file"),
+        Purpose::Share => ("Share the scenario", "Write", "path of a .rwz file"),
+        Purpose::Save => ("Save the scenario", "Save", "path of a .scenario.json file"),
+        Purpose::Import => (
+            "Import OpenStreetMap",
+            "Import",
+            "path of an .osm or .osm.pbf file",
+        ),
+        Purpose::Picture => ("Export picture", "Write", "path of a .png file"),
+        Purpose::Experiment(ExperimentFile::Open) => (
+            "Open an experiment",
+            "Open",
+            "path of an .experiment.json file",
+        ),
+        Purpose::Experiment(ExperimentFile::Results) => (
+            "Open results",
+            "Open",
+            "path of a file that bench run --out has written",
+        ),
+        Purpose::Experiment(ExperimentFile::Save) => (
+            "Save the experiment",
+            "Save",
+            "path of an .experiment.json file",
+        ),
+        Purpose::Experiment(ExperimentFile::Record) => (
+            "Save the record of the training",
+            "Save",
+            "path of a .training.json file",
+        ),
+        Purpose::Background => ("Background picture", "Place", "path of a .png or .jpg file"),
+    }
+}
+
+/// How names of files end that fit; none where a folder is asked for.
+fn endings(purpose: Purpose) -> &'static [&'static str] {
+    match purpose {
+        Purpose::Open => &[".json", ".rwz"],
+        Purpose::Save => &[".scenario.json"],
+        Purpose::Import => &[".osm", ".pbf", ".xml"],
+        Purpose::Picture => &[".png"],
+        Purpose::Background => &[".png", ".jpg", ".jpeg"],
+        Purpose::Share => &[".rwz"],
+        Purpose::Results | Purpose::Comparison => &[],
+        Purpose::Drive => &[".csv"],
+        Purpose::Experiment(_) => &[".json"],
+        Purpose::OpenVehicle
+        | Purpose::CompareVehicle
+        | Purpose::SaveVehicle
+        | Purpose::UseVehicle => &[".vehicle.json"],
+    }
+}
+
+/// What a click on a row does.
+enum Choice {
+    /// The path is typed.
+    Type(String),
+    /// It is what was asked for.
+    Take(PathBuf),
+}
+
+pub(super) fn ui(
+    context: &egui::Context,
+    model: &Model,
+    (purpose, then): (Purpose, &Option<Next>),
+    text: &mut String,
+    actions: &mut Vec<Action>,
+) {
+    let (folder, _) = folder_list::split(text.trim_start());
+    if folder != model.folder.wanted {
+        actions.push(Action::ListFolder(folder));
+    }
+    let (title, button, hint) = words_of(purpose);
+    let response = widgets::modal(context, "path").show(context, |ui| {
+        ui.set_width(WIDTH);
+        ui.heading(title);
+        ui.add_space(4.0);
+        let response = edit(ui, text, hint, &model.folder.list, endings(purpose));
+        let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
+        let mut chosen = entered.then(|| Choice::Take(PathBuf::from(text.trim())));
+        ui.add_space(4.0);
+        if let Some(choice) = list(ui, model, purpose, text) {
+            chosen = Some(choice);
+        }
+        let typed = PathBuf::from(text.trim());
+        let is_empty = text.trim().is_empty();
+        warning_about(ui, purpose, &typed, is_empty);
+        ui.add_space(8.0);
+        ui.horizontal(|ui| {
+            if widgets::primary(ui, !is_empty, button).clicked() {
+                chosen = Some(Choice::Take(typed));
+            }
+            let hint = "The dialog of the desktop, where it has one.";
+            if ui.button("Browse…").on_hover_text(hint).clicked() {
+                actions.push(Action::Browse(purpose, then.clone()));
+            }
+            if ui.button("Cancel").clicked() {
+                actions.push(Action::Show(Dialog::None));
+            }
+        });
+        match chosen {
+            Some(Choice::Take(path)) if path.as_os_str().is_empty() => {}
+            // A folder is no file: it is looked into.
+            Some(Choice::Take(path)) if path.is_dir() && !endings(purpose).is_empty() => {
+                type_path(ui, response.id, text, within(&path, ""));
+            }
+            Some(Choice::Take(path)) => actions.push(Action::Path(path, purpose, then.clone())),
+            Some(Choice::Type(path)) => type_path(ui, response.id, text, path),
+            None => {}
+        }
+    });
+    if response.should_close() {
+        actions.push(Action::Show(Dialog::None));
+    }
+}
+
+/// The line that is typed into. Tab goes on with what all names have in common that begin so.
+fn edit(
+    ui: &mut Ui,
+    text: &mut String,
+    hint: &str,
+    list: &FolderList,
+    endings: &[&str],
+) -> Response {
+    let id = Id::unique("path text");
+    let is_typing = ui.memory(|memory| memory.has_focus(id));
+    let completes = is_typing && ui.input_mut(|i| i.consume_key(Modifiers::NONE, Key::Tab));
+    if completes && let Some(longer) = completed(text, list, endings) {
+        type_path(ui, id, text, longer);
+    }
+    let edit = egui::TextEdit::singleline(text)
+        .id(id)
+        .hint_text(hint)
+        .lock_focus(true)
+        .desired_width(f32::INFINITY);
+    let response = ui.add(edit);
+    response.widget_info(|| WidgetInfo::labeled(Role::TextInput, true, "Path"));
+    // It has the keyboard from the start. In the frame in which Enter takes it away it is not
+    // taken back, or Enter would not be seen.
+    if !response.has_focus() && !response.lost_focus() {
+        response.request_focus();
+    }
+    response
+}
+
+/// Puts a path into the line, with the cursor behind it.
+fn type_path(ui: &Ui, id: Id, text: &mut String, path: String) {
+    *text = path;
+    let mut state = egui::TextEdit::load_state(ui.ctx(), id).unwrap_or_default();
+    let end = CCursor::new(text.chars().count());
+    state.cursor.set_char_range(Some(CCursorRange::one(end)));
+    state.store(ui.ctx(), id);
+}
+
+/// A name in a folder as text; a folder ends with its separator.
+fn within(folder: &Path, name: &str) -> String {
+    folder.join(name).display().to_string()
+}
+
+/// Rows of a list whose names go on with what was typed.
+fn fitting<'a>(
+    list: &'a FolderList,
+    name: &'a str,
+    endings: &'a [&'a str],
+) -> impl Iterator<Item = &'a FolderRow> {
+    let begins = move |row: &&FolderRow| {
+        let head = row.name.get(..name.len());
+        head.is_some_and(|head| head.eq_ignore_ascii_case(name))
+    };
+    let ends =
+        move |row: &&FolderRow| !row.is_file || endings.iter().any(|end| row.name.ends_with(end));
+    list.rows.iter().filter(begins).filter(ends)
+}
+
+/// What was typed, gone on with as far as all names that fit agree; `None` if that is no further.
+fn completed(text: &str, list: &FolderList, endings: &[&str]) -> Option<String> {
+    let (folder, name) = folder_list::split(text);
+    if folder != list.folder {
+        return None;
+    }
+    let mut rows = fitting(list, name, endings);
+    let first = rows.next()?;
+    let mut common = first.name.clone();
+    let mut is_only = true;
+    for row in rows {
+        is_only = false;
+        let same = common.chars().zip(row.name.chars());
+        let length: usize = same
+            .take_while(|(a, b)| a == b)
+            .map(|(a, _)| a.len_utf8())
+            .sum();
+        common.truncate(length);
+    }
+    if is_only && !first.is_file {
+        common.push(std::path::MAIN_SEPARATOR);
+    }
+    let kept = &text[..text.len() - name.len()];
+    (common.len() > name.len()).then(|| format!("{kept}{common}"))
+}
+
+/// What can be chosen: recent files while nothing is typed, and what lies in the folder.
+fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choice> {
+    let (folder, name) = folder_list::split(text.trim_start());
+    ui.label(RichText::new(format!("Folder {}", folder.display())).small());
+    let room = ui.ctx().content_rect().height() - AROUND_LIST;
+    let mut choice = None;
+    let area = ScrollArea::vertical()
+        .max_height(room.clamp(60.0, LIST_HEIGHT))
+        .auto_shrink([false, false]);
+    area.show(ui, |ui| {
+        ui.spacing_mut().item_spacing.y = 1.0;
+        if purpose == Purpose::Open && text.is_empty() {
+            choice = recent(ui, model);
+        }
+        if let Some(parent) = folder.parent()
+            && row(ui, "../").clicked()
+        {
+            choice = Some(Choice::Type(within(parent, "")));
+        }
+        let list = &model.folder.list;
+        // What was read of another folder is not shown as if it lay here.
+        if list.folder != folder {
+            return;
+        }
+        if let Some(problem) = &list.problem {
+            ui.label(problem);
+        }
+        for entry in fitting(list, name, endings(purpose)) {
+            if let Some(made) = entry_row(ui, &folder, entry) {
+                choice = Some(made);
+            }
+        }
+        if list.left_out > 0 {
+            ui.label(format!("and {} more", list.left_out));
+        }
+    });
+    choice
+}
+
+/// Files that were open lately.
+fn recent(ui: &mut Ui, model: &Model) -> Option<Choice> {
+    let mut choice = None;
+    for path in &model.settings.recent {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let response = row(ui, &format!("{name}   recent"));
+        let response = response.on_hover_text(path.display().to_string());
+        if response.clicked() {
+            choice = Some(Choice::Take(path.clone()));
+        }
+    }
+    choice
+}
+
+/// A folder or a file: a click types it, a double-click on a file takes it.
+fn entry_row(ui: &mut Ui, folder: &Path, entry: &FolderRow) -> Option<Choice> {
+    let path = folder.join(&entry.name);
+    if !entry.is_file {
+        let clicked = row(ui, &format!("{}/", entry.name)).clicked();
+        return clicked.then(|| Choice::Type(within(&path, "")));
+    }
+    let response = row(ui, &entry.name);
+    if response.double_clicked() {
+        return Some(Choice::Take(path));
+    }
+    let clicked = response.clicked();
+    clicked.then(|| Choice::Type(path.display().to_string()))
+}
+
+/// A row over the whole width.
+fn row(ui: &mut Ui, text: &str) -> Response {
+    ui.with_layout(egui::Layout::top_down_justified(egui::Align::Min), |ui| {
+        ui.add(egui::Button::selectable(false, text).truncate())
+    })
+    .inner
+}
+
+/// Says what would be overwritten, or is not there.
+fn warning_about(ui: &mut Ui, purpose: Purpose, typed: &Path, is_empty: bool) {
+    let text = match purpose {
+        // Saving adds the ending that scenarios have.
+        Purpose::Save if scenario_path(typed).exists() => "This file exists and will be replaced.",
+        Purpose::SaveVehicle | Purpose::UseVehicle if vehicle_path(typed).exists() => {
+            "This file exists and will be replaced."
+        }
+        Purpose::Share if bundle_path(typed).exists() => "This file exists and will be replaced.",
+        Purpose::Picture
+        | Purpose::Drive
+        | Purpose::Experiment(ExperimentFile::Save | ExperimentFile::Record)
+            if typed.exists() =>
+        {
+            "This file exists and will be replaced."
+        }
+        Purpose::Open
+        | Purpose::Import
+        | Purpose::Background
+        | Purpose::Experiment(ExperimentFile::Open | ExperimentFile::Results)
+        | Purpose::OpenVehicle
+        | Purpose::CompareVehicle
+            if !is_empty && !typed.exists() =>
+        {
+            "There is no such file."
+        }
+        _ => return,
+    };
+    ui.label(RichText::new(text).small());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn towns() -> FolderList {
+        let row = |name: &str, is_file| FolderRow {
+            is_file,
+            name: name.into(),
+        };
+        FolderList {
+            folder: "/towns".into(),
+            rows: vec![
+                row("old", false),
+                row("old-town.json", true),
+                row("old-tower.json", true),
+                row("picture.png", true),
+                row("quarter", false),
+            ],
+            ..FolderList::default()
+        }
+    }
+
+    #[test]
+    fn a_typed_beginning_goes_on_as_far_as_names_agree() {
+        let go_on = |text: &str| completed(text, &towns(), &[".json"]);
+        assert_eq!(go_on("/towns/old-"), Some("/towns/old-tow".into()));
+        assert_eq!(
+            go_on("/towns/old-town"),
+            Some("/towns/old-town.json".into())
+        );
+        assert_eq!(go_on("/towns/q"), Some("/towns/quarter/".into()));
+        // Nothing more is common, does not fit, or lies elsewhere.
+        assert_eq!(go_on("/towns/old"), None);
+        assert_eq!(go_on("/towns/pic"), None);
+        assert_eq!(go_on("/other/q"), None);
+    }
+
+    #[test]
+    fn files_that_do_not_fit_are_left_out() {
+        let names = |name: &'static str, endings: &'static [&'static str]| -> Vec<String> {
+            let list = towns();
+            let rows = fitting(&list, name, endings);
+            rows.map(|row| row.name.clone()).collect()
+        };
+        assert_eq!(names("", &[".png"]), ["old", "picture.png", "quarter"]);
+        assert_eq!(
+            names("OLD-", &[".json"]),
+            ["old-town.json", "old-tower.json"]
+        );
+        assert_eq!(names("", &[]), ["old", "quarter"]);
+        // Letters of several bytes are not cut apart.
+        assert_eq!(names("ö", &[".json"]), Vec::<String>::new());
+    }
+}

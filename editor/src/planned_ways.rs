@@ -1,0 +1,165 @@
+//! Where selected vehicles and flows will drive: found beside the frame, before anybody plays.
+
+use crate::app::Editor;
+use crate::model::Model;
+use roadwright_scenario::{Agent, ObjectId, Scenario};
+use roadwright_simulation::{PlannedWay, WayFinder};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Ways that are found and drawn at most: of more nobody could tell one from another.
+const MOST: usize = 20;
+
+/// The ways of trips; of those without a way `None`.
+pub(crate) type PlannedWays = BTreeMap<ObjectId, Option<PlannedWay>>;
+
+/// Trips of a revision of the scenario.
+#[derive(Clone)]
+pub(crate) struct WayQuestion {
+    /// Of all questions: their answers carry it.
+    number: u64,
+    scenario: Arc<Scenario>,
+    revision: u64,
+    trips: Vec<ObjectId>,
+}
+
+/// What has been asked, and what was answered last.
+#[derive(Default)]
+pub(crate) struct Asked {
+    question: Option<WayQuestion>,
+    count: u64,
+    answered: u64,
+}
+
+impl Asked {
+    /// Whether the newest question has its answer.
+    pub(crate) fn is_answered(&self) -> bool {
+        self.question
+            .as_ref()
+            .is_none_or(|asked| asked.number == self.answered)
+    }
+}
+
+impl WayQuestion {
+    /// What a model would like to know now: nothing while no trip is selected.
+    fn of(model: &Model) -> Option<Self> {
+        let is_trip = |id: &&ObjectId| matches!(id, ObjectId::Agent(_) | ObjectId::Flow(_));
+        let trips: Vec<ObjectId> = model
+            .selection
+            .iter()
+            .filter(is_trip)
+            .take(MOST)
+            .copied()
+            .collect();
+        (!trips.is_empty()).then(|| Self {
+            number: 0,
+            scenario: model.document.scenario().clone(),
+            revision: model.document.revision(),
+            trips,
+        })
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.revision == other.revision
+            && self.trips == other.trips
+            // Revisions of another document begin at the same number.
+            && Arc::ptr_eq(&self.scenario, &other.scenario)
+    }
+}
+
+/// Answers questions; what is prepared for one scenario is kept for the next.
+pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send + 'static {
+    let mut kept: Option<WayFinder> = None;
+    move |question| {
+        let scenario = question.scenario;
+        match &mut kept {
+            Some(finder) => finder.follow(scenario.clone()),
+            None => kept = Some(WayFinder::new(scenario.clone())),
+        }
+        let finder = kept.as_ref().expect("just made");
+        let way = |id: ObjectId| Some((id, finder.way(&trip(&scenario, id)?)));
+        let ways = question.trips.into_iter().filter_map(way).collect();
+        (question.number, ways)
+    }
+}
+
+/// The trip of a vehicle, or of each vehicle of a flow.
+fn trip(scenario: &Scenario, id: ObjectId) -> Option<Agent> {
+    match id {
+        ObjectId::Agent(id) => scenario.agents().get(&id).cloned(),
+        ObjectId::Flow(id) => {
+            let flow = scenario.flows().get(&id)?;
+            Some(Agent {
+                name: String::new(),
+                vehicle: flow.vehicle.clone(),
+                stack: flow.stack.clone(),
+                dynamics: flow.dynamics,
+                start: flow.origin,
+                via: Vec::new(),
+                destination: Some(flow.destination),
+                depart: flow.begin,
+                repeat: None,
+                speed: 0.0,
+            })
+        }
+        _ => None,
+    }
+}
+
+impl Editor {
+    /// Asks for the ways of the selected trips, if they may have changed.
+    pub(crate) fn plan_ways(&mut self) {
+        let mut question = WayQuestion::of(&self.model);
+        let asked = &mut self.derived.asked_ways;
+        let is_same = match (&question, &asked.question) {
+            (Some(question), Some(asked)) => question.is_same(asked),
+            (question, asked) => question.is_none() && asked.is_none(),
+        };
+        if is_same {
+            return;
+        }
+        match &mut question {
+            Some(question) => {
+                asked.count += 1;
+                question.number = asked.count;
+                self.derived.ways.ask(question.clone());
+            }
+            None => self.model.ways = PlannedWays::new(),
+        }
+        asked.question = question;
+    }
+
+    /// Takes the newest answer.
+    pub(crate) fn take_ways(&mut self) {
+        if let Some((number, ways)) = self.derived.ways.take() {
+            let asked = &mut self.derived.asked_ways;
+            asked.answered = number;
+            // Nothing may be selected any more.
+            if asked.question.is_some() {
+                self.model.ways = ways;
+            }
+        }
+    }
+}
+
+impl Model {
+    /// The way of a selected trip, once it is known: a way, or that there is none.
+    pub(crate) fn way_of(&self, id: ObjectId) -> Option<Option<&PlannedWay>> {
+        self.ways.get(&id).map(Option::as_ref)
+    }
+
+    /// The ways that are drawn: of selected trips, but not of vehicles that drive now, whose own ways
+    /// are known better.
+    pub(crate) fn shown_ways(&self) -> impl Iterator<Item = &PlannedWay> {
+        let drives = |id: &ObjectId| {
+            let ObjectId::Agent(id) = id else {
+                return false;
+            };
+            let mut vehicles = self.live.iter().flat_map(|live| &live.snapshot.vehicles);
+            vehicles.any(|vehicle| vehicle.agent == u64::from(id.0))
+        };
+        let ways = self.ways.iter();
+        let shown = ways.filter(move |(id, _)| self.selection.contains(id) && !drives(id));
+        shown.filter_map(|(_, way)| way.as_ref())
+    }
+}
