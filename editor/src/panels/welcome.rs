@@ -5,6 +5,8 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Next};
 use crate::shipped;
 use egui::{ColorImage, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};
+use roadwright_extension::script::with_shipped;
+use roadwright_geometry::DVec2;
 use roadwright_render::Picture;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
@@ -154,8 +156,13 @@ fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
     let driven = driven(&scenario);
     // Twice as large as it is shown: sharp on dense screens.
     let size = (2 * PICTURE.0, 2 * PICTURE.1);
+    let snapshot = driven.as_ref().map(|(snapshot, _)| snapshot);
     let picture = Picture {
         size,
+        view: shipped
+            .close_up
+            .zip(snapshot)
+            .map(|(width, now)| busiest(now, width)),
         furnished: false,
         signals: driven
             .as_ref()
@@ -163,21 +170,35 @@ fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
             .unwrap_or_default(),
         ..Picture::default()
     };
-    let snapshot = driven.map(|(snapshot, _)| snapshot);
-    let png = roadwright_render::map(&scenario, snapshot.as_ref(), &picture).ok()?;
+    let png = roadwright_render::map(&scenario, snapshot, &picture).ok()?;
     let rgba = image::load_from_memory(&png).ok()?.to_rgba8();
     let size = [rgba.width() as usize, rgba.height() as usize];
     Some(ColorImage::from_rgba_unmultiplied(size, rgba.as_raw()))
 }
 
-/// The scenario after a while with built-in modules, and what its signals show; `None` where it needs scripts or plugins.
+/// The part of the map, so many metres wide, around the vehicle that has the most others near.
+fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
+    let half = 0.5 * DVec2::new(width, width * f64::from(PICTURE.1) / f64::from(PICTURE.0));
+    let places: Vec<DVec2> = snapshot.vehicles.iter().map(|v| v.pose.position).collect();
+    let near = |center: &DVec2| {
+        let is_near = |place: &&DVec2| (*place - center).abs().cmple(half).all();
+        places.iter().filter(is_near).count()
+    };
+    // Of equals the first.
+    let center = places.iter().rev().max_by_key(|place| near(place));
+    let center = center.copied().unwrap_or_default();
+    (center - half, center + half)
+}
+
+/// The scenario after a while, and what its signals show; `None` where it needs modules that do not ship.
 fn driven(scenario: &Scenario) -> Option<(Snapshot, Vec<SignalHead>)> {
     // Coarser than a run: for a picture it is only to look likely.
     let options = RunOptions {
         dt: Some(DRIVEN.1),
         ..RunOptions::default()
     };
-    let world = World::new(scenario, &builtin_modules(), &options).ok()?;
+    let modules = with_shipped(builtin_modules());
+    let world = World::new(scenario, &modules, &options).ok()?;
     let mut session = Session::new(world);
     session.run(Ending::AtTime(DRIVEN.0), &mut [], |_| true);
     let world = session.world();
