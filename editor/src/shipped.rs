@@ -27,13 +27,13 @@ pub const ALL: [Shipped; 18] = [
     Shipped {
         name: "rush-hour",
         about: "Commuters, learners, a bus line and an ambulance, driven by scripts",
-        close_up: Some(110.0),
+        close_up: Some(160.0),
         text: include_str!("../../scenarios/rush-hour.scenario.json"),
     },
     Shipped {
         name: "chase",
         about: "Two pursuers hunt an evader, driven by scripts",
-        close_up: Some(110.0),
+        close_up: Some(160.0),
         text: include_str!("../../scenarios/chase.scenario.json"),
     },
     Shipped {

@@ -148,7 +148,7 @@ fn card_height() -> f32 {
 }
 
 /// How long the vehicles of a picture have driven, s, and in which steps.
-const DRIVEN: (f64, f64) = (20.0, 0.1);
+const DRIVEN: (f64, f64) = (45.0, 0.1);
 
 /// A shipped scenario in small: its map with what drives there, without title and scale.
 fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
