@@ -2,7 +2,7 @@
 
 use crate::app::Editor;
 use crate::model::Model;
-use roadwright_scenario::{Agent, ObjectId, Scenario};
+use roadwright_scenario::{ObjectId, Scenario};
 use roadwright_simulation::{PlannedWay, WayFinder};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -77,32 +77,16 @@ pub(crate) fn answers() -> impl FnMut(WayQuestion) -> (u64, PlannedWays) + Send 
             None => kept = Some(WayFinder::new(scenario.clone())),
         }
         let finder = kept.as_ref().expect("just made");
-        let way = |id: ObjectId| Some((id, finder.way(&trip(&scenario, id)?)));
+        let way = |id: ObjectId| {
+            let way = match id {
+                ObjectId::Agent(agent) => finder.way(scenario.agents().get(&agent)?),
+                ObjectId::Flow(flow) => finder.way_of_flow(scenario.flows().get(&flow)?),
+                _ => return None,
+            };
+            Some((id, way))
+        };
         let ways = question.trips.into_iter().filter_map(way).collect();
         (question.number, ways)
-    }
-}
-
-/// The trip of a vehicle, or of each vehicle of a flow.
-fn trip(scenario: &Scenario, id: ObjectId) -> Option<Agent> {
-    match id {
-        ObjectId::Agent(id) => scenario.agents().get(&id).cloned(),
-        ObjectId::Flow(id) => {
-            let flow = scenario.flows().get(&id)?;
-            Some(Agent {
-                name: String::new(),
-                vehicle: flow.vehicle.clone(),
-                stack: flow.stack.clone(),
-                dynamics: flow.dynamics,
-                start: flow.origin,
-                via: Vec::new(),
-                destination: Some(flow.destination),
-                depart: flow.begin,
-                repeat: None,
-                speed: 0.0,
-            })
-        }
-        _ => None,
     }
 }
 
@@ -151,12 +135,9 @@ impl Model {
     /// The ways that are drawn: of selected trips, but not of vehicles that drive now, whose own ways
     /// are known better.
     pub(crate) fn shown_ways(&self) -> impl Iterator<Item = &PlannedWay> {
-        let drives = |id: &ObjectId| {
-            let ObjectId::Agent(id) = id else {
-                return false;
-            };
-            let mut vehicles = self.live.iter().flat_map(|live| &live.snapshot.vehicles);
-            vehicles.any(|vehicle| vehicle.agent == u64::from(id.0))
+        let drives = |id: &ObjectId| match (id, &self.live) {
+            (ObjectId::Agent(id), Some(live)) => live.snapshot.vehicle(u64::from(id.0)).is_some(),
+            _ => false,
         };
         let ways = self.ways.iter();
         let shown = ways.filter(move |(id, _)| self.selection.contains(id) && !drives(id));

@@ -6,7 +6,7 @@ use crate::perception::OPEN_GROUND_SPEED;
 use crate::route::{Goal, Route, Stretch, Trip, plan_legs};
 use roadwright_agent::{Module, Planner, PlannerView, Registry, Step};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Agent, ModuleSetting, Scenario, Slot, VehicleType};
+use roadwright_scenario::{Agent, Flow, ModuleSetting, Place, Scenario, Slot, VehicleType};
 use std::sync::Arc;
 
 /// The planner of trips whose stack has one of its own that is not built in.
@@ -25,7 +25,8 @@ pub struct WayFinder {
 /// A way from a start over way-points to a destination.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PlannedWay {
-    /// The way as points at most 2 m apart on lanes; on open ground straight from place to place, m.
+    /// The way as points at most 2 m apart on lanes; straight where a lane is changed, and on open ground
+    /// from place to place, m.
     pub points: Vec<DVec2>,
     /// Length, m.
     pub length: f64,
@@ -54,9 +55,28 @@ impl WayFinder {
     /// The way of an agent; `None` if a place of it does not exist, its stack or vehicle type does not,
     /// or no way leads there.
     pub fn way(&self, agent: &Agent) -> Option<PlannedWay> {
-        let vehicle = self.scenario.vehicle_types().get(&agent.vehicle)?;
-        let goals: Vec<_> = agent.goals().cloned().collect();
-        let (start, goals) = places(&self.scenario, &self.ground, "", &agent.start, &goals).ok()?;
+        let goals: Vec<_> = agent.goals().copied().collect();
+        self.find((&agent.vehicle, &agent.stack), &agent.start, &goals)
+    }
+
+    /// The way of each agent of a flow; `None` as of [`Self::way`].
+    pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedWay> {
+        self.find(
+            (&flow.vehicle, &flow.stack),
+            &flow.origin,
+            &[flow.destination],
+        )
+    }
+
+    /// The way with a vehicle and a stack from a place over others.
+    fn find(
+        &self,
+        (vehicle, stack): (&str, &str),
+        start: &Place,
+        goals: &[Place],
+    ) -> Option<PlannedWay> {
+        let vehicle = self.scenario.vehicle_types().get(vehicle)?;
+        let (start, goals) = places(&self.scenario, &self.ground, "", start, goals).ok()?;
         let Start::Lane { lanelet, s } = start else {
             return Some(straight(start.pose(&self.ground).position, &goals, vehicle));
         };
@@ -66,7 +86,7 @@ impl WayFinder {
             start: (lanelet, s),
             class: vehicle.class(),
         };
-        let route = self.route(&agent.stack, trip, goals)?;
+        let route = self.route(stack, trip, goals)?;
         Some(self.along(&route, s, vehicle))
     }
 

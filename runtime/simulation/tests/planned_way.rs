@@ -142,6 +142,7 @@ fn a_trip_that_nothing_can_drive_has_no_way() {
     assert!(counts[0] > 0 && counts[1] > 0, "{counts:?}");
     let mut unknown = scenario.agents().values().next().cloned();
     let flow = scenario.flows().values().next().unwrap();
+    assert!(finder.way_of_flow(flow).is_some());
     let known = unknown.get_or_insert_with(|| agent(flow.origin, flow.destination));
     assert!(finder.way(known).is_some());
     for (vehicle, stack) in [("nothing", "idm"), ("car", "nothing")] {
