@@ -5,6 +5,7 @@ use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Next};
 use crate::shipped;
 use egui::{ColorImage, RichText, Role, Sense, TextureHandle, WidgetInfo, vec2};
+use roadwright_agent::Registry;
 use roadwright_extension::script::with_shipped;
 use roadwright_geometry::DVec2;
 use roadwright_render::Picture;
@@ -34,9 +35,10 @@ impl Welcome {
         let (sender, drawn) = channel();
         let wake = context.clone();
         std::thread::spawn(move || {
+            let modules = with_shipped(builtin_modules());
             for (index, shipped) in shipped::ALL.iter().enumerate() {
                 // The window was closed before all pictures were drawn.
-                if sender.send((index, picture(shipped))).is_err() {
+                if sender.send((index, picture(shipped, &modules))).is_err() {
                     return;
                 }
                 wake.request_repaint();
@@ -151,9 +153,9 @@ fn card_height() -> f32 {
 const DRIVEN: (f64, f64) = (45.0, 0.1);
 
 /// A shipped scenario in small: its map with what drives there, without title and scale.
-fn picture(shipped: &shipped::Shipped) -> Option<ColorImage> {
+fn picture(shipped: &shipped::Shipped, modules: &Registry) -> Option<ColorImage> {
     let scenario = shipped.scenario();
-    let driven = driven(&scenario);
+    let driven = driven(&scenario, modules);
     // Twice as large as it is shown: sharp on dense screens.
     let size = (2 * PICTURE.0, 2 * PICTURE.1);
     let snapshot = driven.as_ref().map(|(snapshot, _)| snapshot);
@@ -191,14 +193,13 @@ fn busiest(snapshot: &Snapshot, width: f64) -> (DVec2, DVec2) {
 }
 
 /// The scenario after a while, and what its signals show; `None` where it needs modules that do not ship.
-fn driven(scenario: &Scenario) -> Option<(Snapshot, Vec<SignalHead>)> {
+fn driven(scenario: &Scenario, modules: &Registry) -> Option<(Snapshot, Vec<SignalHead>)> {
     // Coarser than a run: for a picture it is only to look likely.
     let options = RunOptions {
         dt: Some(DRIVEN.1),
         ..RunOptions::default()
     };
-    let modules = with_shipped(builtin_modules());
-    let world = World::new(scenario, &modules, &options).ok()?;
+    let world = World::new(scenario, modules, &options).ok()?;
     let mut session = Session::new(world);
     session.run(Ending::AtTime(DRIVEN.0), &mut [], |_| true);
     let world = session.world();
