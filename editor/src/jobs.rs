@@ -401,10 +401,11 @@ impl Job {
             // The system's dialog blocks its thread; the window goes on drawing beside it.
             let begun = now();
             let dialog = rfd::FileDialog::new();
+            let fitting = purpose.extensions();
             let chosen = match purpose {
                 Purpose::Open => dialog
                     .set_title("Open a scenario or a bundle")
-                    .add_filter("Roadwright scenario or bundle", &["json", "rwz"])
+                    .add_filter("Roadwright scenario or bundle", &fitting)
                     .pick_file(),
                 Purpose::Comparison => dialog
                     .set_title("Export the comparison into a folder")
@@ -414,48 +415,48 @@ impl Job {
                     .pick_folder(),
                 Purpose::OpenVehicle | Purpose::CompareVehicle => dialog
                     .set_title("Open a vehicle")
-                    .add_filter("Roadwright vehicle", &["json"])
+                    .add_filter("Roadwright vehicle", &fitting)
                     .pick_file(),
                 Purpose::SaveVehicle | Purpose::UseVehicle => dialog
                     .set_title("Save the vehicle")
-                    .add_filter("Roadwright vehicle", &["json"])
+                    .add_filter("Roadwright vehicle", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Drive => dialog
                     .set_title("Keep what was driven")
-                    .add_filter("Table", &["csv"])
+                    .add_filter("Table", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Share => dialog
                     .set_title("Share the scenario")
-                    .add_filter("Roadwright bundle", &["rwz"])
+                    .add_filter("Roadwright bundle", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Save => dialog
-                    .add_filter("Roadwright scenario", &["json"])
+                    .add_filter("Roadwright scenario", &fitting)
                     .set_title("Save the scenario")
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Import => dialog
                     .set_title("Import a map extract")
-                    .add_filter("OpenStreetMap", &["osm", "pbf", "xml"])
+                    .add_filter("OpenStreetMap", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Open) => dialog
                     .set_title("Open an experiment")
-                    .add_filter("Roadwright experiment", &["json"])
+                    .add_filter("Roadwright experiment", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Results) => dialog
                     .set_title("Open results")
-                    .add_filter("Results of bench run", &["json"])
+                    .add_filter("Results of bench run", &fitting)
                     .pick_file(),
                 Purpose::Experiment(ExperimentFile::Save) => dialog
                     .set_title("Save the experiment")
-                    .add_filter("Roadwright experiment", &["json"])
+                    .add_filter("Roadwright experiment", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Experiment(ExperimentFile::Record) => dialog
                     .set_title("Save the record of the training")
-                    .add_filter("Roadwright training", &["json"])
+                    .add_filter("Roadwright training", &fitting)
                     .set_file_name(suggestion)
                     .save_file(),
                 Purpose::Picture => dialog
@@ -464,7 +465,7 @@ impl Job {
                     .save_file(),
                 Purpose::Background => dialog
                     .set_title("Choose a picture to trace")
-                    .add_filter("Picture", &["png", "jpg", "jpeg"])
+                    .add_filter("Picture", &fitting)
                     .pick_file(),
             };
             if chosen.is_none() && begun.elapsed() < NO_PERSON {

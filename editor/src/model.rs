@@ -181,6 +181,32 @@ pub enum Purpose {
     UseVehicle,
 }
 
+impl Purpose {
+    /// How names of files end that fit; none where a folder is asked for.
+    pub(crate) fn endings(self) -> &'static [&'static str] {
+        match self {
+            Self::Open => &[".json", ".rwz"],
+            Self::Save => &[".scenario.json"],
+            Self::Import => &[".osm", ".pbf", ".xml"],
+            Self::Picture => &[".png"],
+            Self::Background => &[".png", ".jpg", ".jpeg"],
+            Self::Share => &[".rwz"],
+            Self::Results | Self::Comparison => &[],
+            Self::Drive => &[".csv"],
+            Self::Experiment(_) => &[".json"],
+            Self::OpenVehicle | Self::CompareVehicle | Self::SaveVehicle | Self::UseVehicle => {
+                &[".vehicle.json"]
+            }
+        }
+    }
+
+    /// The same without what comes before the last dot, as dialogs of desktops want it.
+    pub(crate) fn extensions(self) -> Vec<&'static str> {
+        let last = |ending: &&'static str| ending.rsplit('.').next();
+        self.endings().iter().filter_map(last).collect()
+    }
+}
+
 /// The window that is open over the others, and what it opens with. What has been typed into it
 /// since is the window's own, and is sent when it is finished.
 #[derive(Debug, Clone, PartialEq, Default)]

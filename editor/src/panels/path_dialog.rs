@@ -81,25 +81,6 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// How names of files end that fit; none where a folder is asked for.
-fn endings(purpose: Purpose) -> &'static [&'static str] {
-    match purpose {
-        Purpose::Open => &[".json", ".rwz"],
-        Purpose::Save => &[".scenario.json"],
-        Purpose::Import => &[".osm", ".pbf", ".xml"],
-        Purpose::Picture => &[".png"],
-        Purpose::Background => &[".png", ".jpg", ".jpeg"],
-        Purpose::Share => &[".rwz"],
-        Purpose::Results | Purpose::Comparison => &[],
-        Purpose::Drive => &[".csv"],
-        Purpose::Experiment(_) => &[".json"],
-        Purpose::OpenVehicle
-        | Purpose::CompareVehicle
-        | Purpose::SaveVehicle
-        | Purpose::UseVehicle => &[".vehicle.json"],
-    }
-}
-
 /// What a click on a row does.
 enum Choice {
     /// The path is typed.
@@ -124,7 +105,7 @@ pub(super) fn ui(
         ui.set_width(WIDTH);
         ui.heading(title);
         ui.add_space(4.0);
-        let response = edit(ui, text, hint, &model.folder.list, endings(purpose));
+        let response = edit(ui, text, hint, &model.folder.list, purpose.endings());
         let entered = response.lost_focus() && ui.input(|i| i.key_pressed(Key::Enter));
         let mut chosen = entered.then(|| Choice::Take(PathBuf::from(text.trim())));
         ui.add_space(4.0);
@@ -150,7 +131,7 @@ pub(super) fn ui(
         match chosen {
             Some(Choice::Take(path)) if path.as_os_str().is_empty() => {}
             // A folder is no file: it is looked into.
-            Some(Choice::Take(path)) if path.is_dir() && !endings(purpose).is_empty() => {
+            Some(Choice::Take(path)) if path.is_dir() && !purpose.endings().is_empty() => {
                 type_path(ui, response.id, text, within(&path, ""));
             }
             Some(Choice::Take(path)) => actions.push(Action::Path(path, purpose, then.clone())),
@@ -274,7 +255,7 @@ fn list(ui: &mut Ui, model: &Model, purpose: Purpose, text: &str) -> Option<Choi
         if let Some(problem) = &list.problem {
             ui.label(problem);
         }
-        for entry in fitting(list, name, endings(purpose)) {
+        for entry in fitting(list, name, purpose.endings()) {
             if let Some(made) = entry_row(ui, &folder, entry) {
                 choice = Some(made);
             }
