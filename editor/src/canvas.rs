@@ -5,7 +5,7 @@ use crate::hand::vehicle_at;
 use crate::hand::{Hand, Reach, context};
 use crate::hidden_chip::HiddenChip;
 use crate::map::{Ink, MapPainter, Moving, SkidMarks, VehicleDot};
-use crate::marks::Board;
+use crate::marks::{Board, round_length};
 use crate::minimap::Minimap;
 use crate::model::{Action, Model, ViewAction};
 use crate::panels::{object_menu, vehicle_menu};
@@ -530,10 +530,8 @@ fn grid_strength(model: &Model) -> f32 {
 
 fn note(grid: bool, spacing: f64, contours: Option<f64>) -> String {
     let mut parts = Vec::new();
-    if grid && spacing < 1.0 {
-        parts.push(format!("grid {:.0} cm", 100.0 * spacing));
-    } else if grid {
-        parts.push(format!("grid {spacing} m"));
+    if grid {
+        parts.push(format!("grid {}", round_length(spacing)));
     }
     if let Some(interval) = contours {
         parts.push(format!("contours {interval} m"));

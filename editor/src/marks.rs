@@ -283,13 +283,7 @@ impl Board<'_> {
         let length = round_below(target);
         let width = (length / self.camera.scale) as f32;
         let left = self.rect.left_bottom() + vec2(14.0, -16.0);
-        let text = if length >= 1000.0 {
-            format!("{:.0} km", length / 1000.0)
-        } else if length >= 1.0 {
-            format!("{length:.0} m")
-        } else {
-            format!("{length:.2} m")
-        };
+        let text = round_length(length);
         let text = if note.is_empty() {
             text
         } else {
@@ -425,6 +419,17 @@ impl Board<'_> {
                 Stroke::new(2.0, accent),
             );
         }
+    }
+}
+
+/// A round length, for people.
+pub(crate) fn round_length(length: f64) -> String {
+    if length >= 1000.0 {
+        format!("{:.0} km", length / 1000.0)
+    } else if length >= 1.0 {
+        format!("{length:.0} m")
+    } else {
+        format!("{:.0} cm", 100.0 * length)
     }
 }
 
