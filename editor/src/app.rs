@@ -11,6 +11,7 @@ use crate::extensions::{Extensions, Folders, Modules};
 use crate::folder_list::{self, FolderList, ListedFolder};
 use crate::gamepad::Gamepads;
 use crate::kept_runs::KeptRuns;
+use crate::lookout::{self, Lookout};
 use crate::map::MapPainter;
 use crate::model::{Action, Dialog, Model, Tone};
 use crate::panels;
@@ -21,7 +22,7 @@ use crate::settings::Settings;
 use crate::shipped;
 use crate::tools::ToolKind;
 use crate::view::ViewState;
-use crate::waiting::Waiting;
+use crate::waiting::{Waiting, own};
 use crate::worker::Worker;
 use crate::workshop::{Shop, Workshop};
 use roadwright_extension::Level;
@@ -34,8 +35,6 @@ use std::time::{Duration, Instant};
 
 /// The bar of a job is drawn this often.
 const JOB_PERIOD: Duration = Duration::from_millis(100);
-/// Files may change under us at any time: they are looked at this often.
-const FILE_PERIOD: Duration = Duration::from_secs(1);
 
 /// How an editor is started.
 #[derive(Debug, Clone)]
@@ -102,6 +101,7 @@ pub struct Editor {
     pub(crate) laboratory: Laboratory,
     pub(crate) shop: Shop,
     pub(crate) extensions: Extensions,
+    lookout: Lookout,
     pub(crate) gamepads: Gamepads,
     pub(crate) context: egui::Context,
     /// What was copied last, here or in another window.
@@ -129,6 +129,11 @@ impl Editor {
         let (document, dialog, failure) = first_document(&options, &settings, &recoveries);
         let mut model = first_model(document, settings.clone());
         model.dialog = dialog;
+        if let Some(path) = model.document.path() {
+            // As it was opened, from whatever folder the program is started next.
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            model.settings.remember(&path);
+        }
         model.recoveries = recoveries;
         let mut extensions = Extensions::open(&options.modules, model.document.path(), &settings);
         // What was found at the start is no news.
@@ -144,7 +149,8 @@ impl Editor {
             waiting: None,
             derived: Derivation::new(wake.clone()),
             folders: Worker::new(|folder: PathBuf| folder_list::read(&folder), wake.clone()),
-            laboratory: Laboratory::new(wake),
+            laboratory: Laboratory::new(wake.clone()),
+            lookout: Lookout::new(wake),
             playing: Playing::default(),
             shop: Shop::default(),
             gamepads: Gamepads::new(options.reads_gamepads),
@@ -292,11 +298,28 @@ impl Editor {
         self.look_at_dropped_files();
         self.look_at_closing();
         self.name_window();
+        let file = self.model.document.path();
+        self.lookout.watch(file, self.extensions.call_watch());
+        if let Some(period) = self.next_work(time) {
+            self.context.request_repaint_after(period);
+        }
+    }
+
+    /// How soon there is work again without anybody asking for it. `None`: people and the lookout wake the
+    /// window, which sleeps until then.
+    fn next_work(&self, time: f64) -> Option<Duration> {
         // Jobs wake the window when they are done; their bars have to move before that.
         if self.flow.is_busy() || self.laboratory.is_training() {
-            self.context.request_repaint_after(JOB_PERIOD);
+            return Some(JOB_PERIOD);
         }
-        self.context.request_repaint_after(FILE_PERIOD);
+        // The lookout tells of a change once: it must not come to a frame that does not look.
+        let is_kept = self.flow.has_looked(time)
+            && self.flow.has_kept(own(&self.waiting, &self.model.document))
+            && self.saved_settings == self.model.settings;
+        let is_listing = matches!(self.model.dialog, Dialog::Path { .. });
+        // A run goes on while the window is hidden, where nobody draws frames.
+        let is_quiet = is_kept && !is_listing && !self.model.is_playing() && self.is_settled();
+        (!is_quiet).then_some(lookout::PERIOD)
     }
 }
 

@@ -72,6 +72,17 @@ impl DocumentFlow {
         }
     }
 
+    /// Whether the file of the document was looked at in the frame of this time.
+    pub(crate) fn has_looked(&self, time: f64) -> bool {
+        self.disk_looked_at == time
+    }
+
+    /// Whether the newest edits of a document are kept, or cannot be.
+    pub(crate) fn has_kept(&self, document: &Document) -> bool {
+        let autosave = self.autosave.as_ref();
+        autosave.is_none_or(|autosave| autosave.has_kept(document))
+    }
+
     /// Keeps the edits of a document when they are due.
     fn keep(&mut self, document: &Document, time: f64) {
         let Some(autosave) = &mut self.autosave else {

@@ -151,6 +151,11 @@ impl Extensions {
         &self.host
     }
 
+    /// What tells of news of the host, in another thread.
+    pub(crate) fn call_watch(&self) -> &CallWatch {
+        &self.watch
+    }
+
     /// What is at hand for scenarios: modules, and scripts with their texts.
     pub(crate) fn available(&self) -> Available {
         let folders = self

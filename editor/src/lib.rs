@@ -35,6 +35,7 @@ mod keyboard;
 pub mod kind_edits;
 mod labels;
 pub mod live;
+mod lookout;
 pub mod map;
 mod marks;
 mod minimap;

@@ -68,6 +68,11 @@ impl Events {
         locked(&self.timed_out).clone()
     }
 
+    /// Whether any event waits to be read.
+    pub(crate) fn has_unread(&self) -> bool {
+        !locked(&self.unread).is_empty()
+    }
+
     pub(crate) fn drain(&self) -> Vec<Event> {
         let mut events = locked(&self.unread);
         events.drain(..).collect()

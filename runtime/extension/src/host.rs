@@ -51,10 +51,26 @@ pub struct Hang {
     pub milliseconds: u64,
 }
 
-/// Tells of native calls that do not come back.
+/// Tells of native calls that do not come back, and of news, in a thread beside that of the host.
+#[derive(Clone)]
 pub struct CallWatch(Arc<Catalogue>);
 
 impl CallWatch {
+    /// As [`Host::revision`].
+    pub fn revision(&self) -> u64 {
+        self.0.revision()
+    }
+
+    /// Whether something has happened that [`Host::events`] has not given out yet.
+    pub fn has_unread(&self) -> bool {
+        self.0.events.has_unread()
+    }
+
+    /// Whether both are about the same host.
+    pub fn is_of_same_host(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     /// Calls that have not come back for two seconds.
     pub fn hangs(&self) -> Vec<Hang> {
         let plugins = self.0.plugins();
@@ -226,7 +242,7 @@ impl Host {
         rolled
     }
 
-    /// Something that tells of calls that do not come back, for another thread.
+    /// Something that tells of calls that do not come back and of news, for another thread.
     pub fn watch_calls(&self) -> CallWatch {
         CallWatch(self.catalogue.clone())
     }
