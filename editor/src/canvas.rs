@@ -11,7 +11,9 @@ use crate::model::{Action, Model, ViewAction};
 use crate::panels::{object_menu, vehicle_menu};
 use crate::settings::Heat;
 use crate::tools::{MapPart, ToolKind, grid_spacing, outline_of};
-use egui::{Color32, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Ui, Vec2, WidgetInfo};
+use egui::{
+    Color32, Key, PointerButton, Pos2, Rect, Response, Role, Sense, Shape, Ui, Vec2, WidgetInfo,
+};
 use roadwright_geometry::DVec2;
 use roadwright_render::hint::{self, Hint};
 use roadwright_render::signal;
@@ -300,18 +302,11 @@ impl Canvas {
     fn draw(&mut self, board: &Board<'_>, model: &Model) {
         let spacing = grid_spacing(board.camera.scale);
         self.ground(board, model, spacing);
-        self.traffic(board, model);
+        let over_names = self.roads(board, model);
+        self.names(board, model);
+        board.painter.extend(over_names);
+        over_traffic(board, model);
         let options = &model.settings.tools;
-        if model.settings.names {
-            let is_pale = self.painter.heat().is_some();
-            if !options.hides(MapPart::Land) {
-                board.land_names(&model.scene);
-            }
-            board.street_names(&model.scene, options, &self.dots, is_pale);
-            if !options.hides(MapPart::Places) {
-                board.place_names(model.document.scenario());
-            }
-        }
         if model.settings.problems {
             let scenario = model.document.scenario();
             let findings = model.findings.1.iter();
@@ -354,8 +349,8 @@ impl Canvas {
         }
     }
 
-    /// Roads with the heat on them, and what drives on both.
-    fn traffic(&mut self, board: &Board<'_>, model: &Model) {
+    /// Draws roads with the heat on them, and gives what drives on both, which lies over names.
+    fn roads(&mut self, board: &Board<'_>, model: &Model) -> Vec<Shape> {
         let grey = (model.settings.heat != Heat::None).then(|| board.theme.heat_vehicle());
         self.place_dots(model, grey);
         self.follow_vehicles(model, grey, board.camera.scale);
@@ -372,22 +367,33 @@ impl Canvas {
         let heat = model.live.as_ref().map(|live| &live.heat);
         let heat = heat.zip(Some(model.settings.heat).filter(|heat| *heat != Heat::None));
         self.painter.set_heat(heat, board.camera.scale);
-        self.painter.paint(
-            board.painter,
-            board.rect,
-            board.camera,
-            dots.map(|dots| Moving {
-                vehicles: dots,
-                people: people.unwrap_or_default(),
-                hints: &self.hints,
-                skid_marks: Some(&self.skid_marks),
-            }),
-        );
-        if let Some(live) = &model.live {
-            signals(board, model, &live.signals);
-            if model.settings.rigid_bodies {
-                board.bodies(model.document.scenario(), &live.snapshot);
-            }
+        let moving = dots.map(|dots| Moving {
+            vehicles: dots,
+            people: people.unwrap_or_default(),
+            hints: &self.hints,
+            skid_marks: Some(&self.skid_marks),
+        });
+        let context = board.painter.ctx();
+        let shapes = self
+            .painter
+            .shapes(context, board.rect, board.camera, moving);
+        let [below, above] = shapes;
+        board.painter.extend(below);
+        above
+    }
+
+    /// Names of streets, areas and places.
+    fn names(&self, board: &Board<'_>, model: &Model) {
+        if !model.settings.names {
+            return;
+        }
+        let options = &model.settings.tools;
+        if !options.hides(MapPart::Land) {
+            board.land_names(&model.scene);
+        }
+        board.street_names(&model.scene, options, self.painter.heat().is_some());
+        if !options.hides(MapPart::Places) {
+            board.place_names(model.document.scenario());
         }
     }
 
@@ -491,6 +497,17 @@ impl Canvas {
 
 fn shows_vehicles(model: &Model) -> bool {
     !model.settings.tools.hides(MapPart::Vehicles)
+}
+
+/// What signals show, and the bodies of the solver.
+fn over_traffic(board: &Board<'_>, model: &Model) {
+    let Some(live) = &model.live else {
+        return;
+    };
+    signals(board, model, &live.signals);
+    if model.settings.rigid_bodies {
+        board.bodies(model.document.scenario(), &live.snapshot);
+    }
 }
 
 /// What signals show, and their lamps from near.

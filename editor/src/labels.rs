@@ -1,12 +1,12 @@
 //! Names on the map: of streets along their roads, of points of interest beside their pins.
 
-use crate::map::VehicleDot;
 use crate::marks::Board;
-use crate::scene::Scene;
+use crate::scene::{Scene, StreetName};
 use crate::tools::ToolOptions;
 use egui::epaint::TextShape;
 use egui::{Color32, FontId, Pos2, Rect, Vec2, vec2};
-use roadwright_render::{ground, palette};
+use roadwright_geometry::{DVec2, Pose};
+use roadwright_render::{ground, palette, street_name};
 use roadwright_scenario::Scenario;
 use std::collections::BTreeMap;
 use std::f32::consts::{FRAC_PI_2, PI};
@@ -17,46 +17,38 @@ const MOST_NAMES: usize = 120;
 const FARTHEST_PLACE: f64 = 0.5;
 /// A street says its name again after so many points.
 const AGAIN: f32 = 520.0;
+/// The shortest street that has room for a name, points.
+const LEAST_ROOM: f64 = 40.0;
 /// The name of a smaller area is not written, square points.
 const LEAST_LAND: f64 = 3_000.0;
 /// How far a halo reaches around letters, points.
 const HALO: f32 = 2.0;
 /// A road that is this much wider than capital letters are high has its name on the asphalt, points.
 const ROOM_AROUND: f32 = 5.0;
-/// A vehicle this close to a name is on it, points.
-const UNDER: f32 = 6.0;
-/// How strong a name is then.
-const FAINT: f32 = 0.25;
 
 impl Board<'_> {
     /// Street names along their roads, where there is room. On asphalt letters are light with a halo in
     /// the colour of the asphalt, which hides the paint below them; on roads that are thinner than the
     /// letters dark with a halo in the colour of the ground.
-    /// The name of a street is faint while a vehicle is on it, which it would cover.
     /// On the pale roads of a heat map all are dark.
-    pub(crate) fn street_names(
-        &self,
-        scene: &Scene,
-        options: &ToolOptions,
-        vehicles: &[VehicleDot],
-        is_pale: bool,
-    ) {
-        let vehicles: Vec<Pos2> = self.points_in_view(vehicles);
+    pub(crate) fn street_names(&self, scene: &Scene, options: &ToolOptions, is_pale: bool) {
         let (low, high) = self.camera.view(self.rect);
         let size = font_size(self.camera.scale);
         let mut taken: Vec<Rect> = Vec::new();
         let mut written: BTreeMap<&str, Vec<Pos2>> = BTreeMap::new();
         let streets = scene.street_names.iter();
         for street in streets.filter(|street| !options.hides_layer(street.layer)) {
-            let is_seen = street.middle.cmpge(low).all() && street.middle.cmple(high).all();
-            let room = (street.length / self.camera.scale) as f32;
             // The longest come first: no later one has room.
-            if room < 40.0 || taken.len() >= MOST_NAMES {
+            if street.length / self.camera.scale < LEAST_ROOM || taken.len() >= MOST_NAMES {
                 break;
             }
-            let centre = self.at(street.middle);
+            let Some((place, length)) = self.place_in_view(scene, street, (low, high)) else {
+                continue;
+            };
+            let room = (length / self.camera.scale) as f32;
+            let centre = self.at(place.position);
             let before = written.entry(&street.name).or_default();
-            if !is_seen || before.iter().any(|other| other.distance(centre) < AGAIN) {
+            if before.iter().any(|other| other.distance(centre) < AGAIN) {
                 continue;
             }
             let font = FontId::proportional(size);
@@ -73,35 +65,45 @@ impl Board<'_> {
             taken.push(bounds);
             before.push(centre);
             // Clockwise on the screen, where y points down.
-            let angle = upright(-street.heading as f32);
+            let angle = upright(-place.heading as f32);
             let corner = centre - egui::emath::Rot2::from_angle(angle) * (0.5 * extent);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER).with_angle(angle);
             let width = (street.width / self.camera.scale) as f32;
             let is_on_road = width >= size + ROOM_AROUND && !is_pale;
-            let reach = 0.5 * extent + Vec2::splat(UNDER);
-            let turned = egui::emath::Rot2::from_angle(-angle);
-            let covers = |vehicle: &Pos2| {
-                let beside = turned * (*vehicle - centre);
-                beside.x.abs() < reach.x && beside.y.abs() < reach.y
-            };
-            let strength = if vehicles.iter().any(covers) {
-                FAINT
-            } else {
-                1.0
-            };
-            self.with_halo(text, is_on_road, strength);
+            self.with_halo(text, is_on_road);
         }
     }
 
-    /// Middles of the vehicles on the screen, as far as they are as large as a name would matter.
-    fn points_in_view(&self, vehicles: &[VehicleDot]) -> Vec<Pos2> {
-        if self.camera.scale > FARTHEST_PLACE {
-            return Vec::new();
+    /// Where the name of a street stands in a view, and how long the street is there, m: in the middle of its
+    /// road, or of the part that is seen where the middle is not.
+    fn place_in_view(
+        &self,
+        scene: &Scene,
+        street: &StreetName,
+        (low, high): (DVec2, DVec2),
+    ) -> Option<(Pose, f64)> {
+        let middle = street.middle;
+        if middle.cmpge(low).all() && middle.cmple(high).all() {
+            let place = Pose {
+                position: middle,
+                heading: street.heading,
+            };
+            return Some((place, street.length));
         }
-        let on_screen = vehicles
-            .iter()
-            .map(|vehicle| self.at(vehicle.body.position));
-        on_screen.filter(|at| self.rect.contains(*at)).collect()
+        // No point of the road is farther from its middle than half its length.
+        let apart = middle.clamp(low, high).distance(middle);
+        if apart > 0.5 * street.length {
+            return None;
+        }
+        let road = scene.scenario.network().road(street.road)?;
+        let clear = if self.camera.scale * street_name::ARROW_SCALE <= 1.0 {
+            let side = scene.scenario.about().driving_side;
+            street_name::clear_of_arrows(road, side, street.stretch)?
+        } else {
+            street.stretch
+        };
+        let stretch = street_name::in_view(road, clear, (low, high))?;
+        Some((street_name::place(road, stretch).0, stretch.1 - stretch.0))
     }
 
     /// Names of points of interest, beside them; far away only their pins are seen.
@@ -129,7 +131,7 @@ impl Board<'_> {
             }
             taken.push(bounds);
             let text = TextShape::new(corner, galley, Color32::PLACEHOLDER);
-            self.with_halo(text, false, 1.0);
+            self.with_halo(text, false);
         }
     }
 
@@ -168,23 +170,23 @@ impl Board<'_> {
             before.push(centre);
             let text = TextShape::new(bounds.min, galley, Color32::PLACEHOLDER);
             let colors = [ink, ground::color(land.usage)].map(|hex| self.theme.of_the_map(hex));
-            self.with_colors(text, colors, 1.0);
+            self.with_colors(text, colors);
         }
     }
 
     /// Writes a text with a halo, for asphalt below it or for open ground.
-    fn with_halo(&self, text: TextShape, is_on_road: bool, strength: f32) {
+    fn with_halo(&self, text: TextShape, is_on_road: bool) {
         let (ink, halo) = if is_on_road {
             let asphalt = self.theme.of_the_map(palette::ASPHALT);
             (self.theme.of_the_map(palette::ROAD_INK), asphalt)
         } else {
             (self.theme.ink(), self.theme.of_the_map(palette::GROUND))
         };
-        self.with_colors(text, [ink, halo], strength);
+        self.with_colors(text, [ink, halo]);
     }
 
     /// Writes a text in a colour, with a halo in another one.
-    fn with_colors(&self, text: TextShape, [ink, halo]: [Color32; 2], strength: f32) {
+    fn with_colors(&self, text: TextShape, [ink, halo]: [Color32; 2]) {
         let colored = |shift: Vec2, color: Color32| {
             let mut text = text.clone();
             text.pos += shift;
@@ -192,11 +194,10 @@ impl Board<'_> {
         };
         for i in 0..8u8 {
             let shift = HALO * Vec2::angled(f32::from(i) * 0.25 * PI);
-            let halo = halo.gamma_multiply(0.8 * strength * strength);
+            let halo = halo.gamma_multiply(0.8);
             self.painter.add(colored(shift, halo));
         }
-        self.painter
-            .add(colored(Vec2::ZERO, ink.gamma_multiply(strength)));
+        self.painter.add(colored(Vec2::ZERO, ink));
     }
 }
 

@@ -4,7 +4,7 @@ mod footing;
 
 use roadwright_geometry::projection::Projector;
 use roadwright_geometry::{DVec2, polygon, polyline};
-use roadwright_render::ground;
+use roadwright_render::{ground, street_name};
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::{
     GripMap, LandId, LandUse, LanePlace, NodeId, ObjectId, ObstacleId, Place, Road, RoadId,
@@ -37,6 +37,10 @@ pub struct RoadShape {
 pub struct StreetName {
     /// The name.
     pub name: String,
+    /// The road.
+    pub road: RoadId,
+    /// Where it leaves and reaches its junctions, m along it.
+    pub stretch: (f64, f64),
     /// The middle of the carriageway, half way between the road's junctions, m.
     pub middle: DVec2,
     /// Heading there, rad.
@@ -420,15 +424,15 @@ fn street_names(scenario: &Scenario, layout: &Layout) -> Vec<StreetName> {
         .filter_map(|(id, road)| {
             // Between its junctions: a name across a junction would belong to both streets.
             let (from, to) = layout.remaining(id, road)?;
-            let middle = 0.5 * (from + to);
-            let pose = road.reference_line.pose(middle);
-            let (right, left) = road.carriageway(middle);
+            let (middle, width) = street_name::place(road, (from, to));
             Some(StreetName {
                 name: road.name.clone(),
-                middle: pose.point(0.0, 0.5 * (left + right)),
-                heading: pose.heading,
+                road: id,
+                stretch: (from, to),
+                middle: middle.position,
+                heading: middle.heading,
                 length: to - from,
-                width: left - right,
+                width,
                 layer: road.layer,
             })
         })

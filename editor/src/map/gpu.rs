@@ -4,7 +4,7 @@ use super::instances::{Instances, UnitShape};
 use super::mesh::{Ink, Mesh};
 use super::paint::Frame;
 use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
-use egui::{PaintCallbackInfo, Rect};
+use egui::{PaintCallbackInfo, Rect, Shape};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
 use std::collections::{BTreeSet, HashMap};
@@ -56,23 +56,39 @@ fn shown(color: vec4<f32>) -> vec4<f32> {
 @fragment fn paint(in: Out) -> @location(0) vec4<f32> { return in.color; }
 ";
 
-/// Hands a frame to the renderer.
-pub(super) fn paint(painter: &egui::Painter, rect: Rect, frame: Frame) {
-    let callback = Callback {
+/// What hands a frame to the renderer: what lies below names, and what lies over them.
+pub(super) fn shapes(context: &egui::Context, rect: Rect, frame: Frame) -> [Shape; 2] {
+    let drawn = Arc::<Mutex<Drawn>>::default();
+    let below = Below {
         frame,
         rect,
-        pixels_per_point: painter.ctx().pixels_per_point(),
-        drawn: Mutex::new(Vec::new()),
+        pixels_per_point: context.pixels_per_point(),
+        drawn: drawn.clone(),
     };
-    painter.add(egui_wgpu::Callback::new_paint_callback(rect, callback));
+    let below = egui_wgpu::Callback::new_paint_callback(rect, below);
+    let above = egui_wgpu::Callback::new_paint_callback(rect, Above { drawn });
+    [below, above].map(Shape::Callback)
 }
 
-struct Callback {
+/// Prepares a whole frame, and draws its lower part.
+struct Below {
     frame: Frame,
     rect: Rect,
     pixels_per_point: f32,
-    /// What `prepare` put together for `paint`.
-    drawn: Mutex<Vec<Draw>>,
+    drawn: Arc<Mutex<Drawn>>,
+}
+
+/// Draws the upper part.
+struct Above {
+    drawn: Arc<Mutex<Drawn>>,
+}
+
+/// What `prepare` put together for `paint`.
+#[derive(Default)]
+struct Drawn {
+    draws: Vec<Draw>,
+    /// How many of them are the lower part.
+    below: usize,
 }
 
 /// One draw call.
@@ -402,7 +418,7 @@ impl Plan<'_> {
     }
 }
 
-impl Callback {
+impl Below {
     /// The uniform of the shader: clip units for a metre and for a pixel, across and up, and whether
     /// colours have to be linear. Clip space is two units wide.
     fn view(&self, linear: bool) -> [f32; 8] {
@@ -424,7 +440,7 @@ impl Callback {
     }
 }
 
-impl CallbackTrait for Callback {
+impl CallbackTrait for Below {
     fn prepare(
         &self,
         device: &wgpu::Device,
@@ -450,7 +466,11 @@ impl CallbackTrait for Callback {
         for (list, meshes) in self.frame.lists() {
             plan.batches(meshes, |key| self.frame.strength(list, key));
         }
-        for (figure, all) in self.frame.figures() {
+        for (figure, all) in self.frame.figures_below() {
+            plan.instances(all, figure, self.frame.ink);
+        }
+        let below = plan.draws.len();
+        for (figure, all) in self.frame.figures_above() {
             plan.instances(all, figure, self.frame.ink);
         }
         let Plan {
@@ -466,7 +486,7 @@ impl CallbackTrait for Callback {
         }
         queue.write_buffer(&resources.origins, 0, bytemuck::cast_slice(&origins));
         if let Ok(mut drawn) = self.drawn.lock() {
-            *drawn = draws;
+            *drawn = Drawn { draws, below };
         }
         Vec::new()
     }
@@ -477,25 +497,45 @@ impl CallbackTrait for Callback {
         pass: &mut wgpu::RenderPass<'static>,
         resources: &CallbackResources,
     ) {
-        let (Some(resources), Ok(draws)) = (resources.get::<Resources>(), self.drawn.lock()) else {
-            return;
-        };
-        pass.set_bind_group(0, &resources.group, &[]);
-        for draw in draws.iter() {
-            pass.set_vertex_buffer(0, draw.vertices.slice(..));
-            pass.set_vertex_buffer(1, resources.origins.slice(draw.origin..));
-            pass.set_index_buffer(draw.indices.slice(..), wgpu::IndexFormat::Uint32);
-            match &draw.instances {
-                None => {
-                    pass.set_pipeline(&resources.triangles);
-                    pass.draw_indexed(draw.range.clone(), 0, 0..1);
-                }
-                Some((list, first, count)) => {
-                    pass.set_pipeline(&resources.instances);
-                    // From the first of the portion on: the draw call itself counts from 0.
-                    pass.set_vertex_buffer(2, list.slice(24 * *first as u64..));
-                    pass.draw_indexed(draw.range.clone(), 0, 0..*count);
-                }
+        if let Ok(drawn) = self.drawn.lock() {
+            draw(&drawn.draws[..drawn.below], pass, resources);
+        }
+    }
+}
+
+impl CallbackTrait for Above {
+    // `Below` has prepared both: all callbacks of a frame are prepared before the first one draws.
+    fn paint(
+        &self,
+        _: PaintCallbackInfo,
+        pass: &mut wgpu::RenderPass<'static>,
+        resources: &CallbackResources,
+    ) {
+        if let Ok(drawn) = self.drawn.lock() {
+            draw(&drawn.draws[drawn.below..], pass, resources);
+        }
+    }
+}
+
+fn draw(draws: &[Draw], pass: &mut wgpu::RenderPass<'static>, resources: &CallbackResources) {
+    let Some(resources) = resources.get::<Resources>() else {
+        return;
+    };
+    pass.set_bind_group(0, &resources.group, &[]);
+    for draw in draws {
+        pass.set_vertex_buffer(0, draw.vertices.slice(..));
+        pass.set_vertex_buffer(1, resources.origins.slice(draw.origin..));
+        pass.set_index_buffer(draw.indices.slice(..), wgpu::IndexFormat::Uint32);
+        match &draw.instances {
+            None => {
+                pass.set_pipeline(&resources.triangles);
+                pass.draw_indexed(draw.range.clone(), 0, 0..1);
+            }
+            Some((list, first, count)) => {
+                pass.set_pipeline(&resources.instances);
+                // From the first of the portion on: the draw call itself counts from 0.
+                pass.set_vertex_buffer(2, list.slice(24 * *first as u64..));
+                pass.draw_indexed(draw.range.clone(), 0, 0..*count);
             }
         }
     }

@@ -16,7 +16,7 @@ use crate::scene::Scene;
 use crate::settings::Heat;
 use crate::tools::MapPart;
 use crate::worker::Worker;
-use egui::{Color32, Rect, TextureHandle, TextureOptions};
+use egui::{Color32, Rect, Shape, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
 use roadwright_render::{Pass, land};
@@ -323,20 +323,20 @@ impl MapPainter {
         }
     }
 
-    /// Draws roads, forests, obstacles, vehicles and people into a rectangle of the window; without a
-    /// run (`None`) the vehicles where they will start.
-    pub fn paint(
+    /// Roads, forests, obstacles, vehicles and people as shapes for a rectangle of the window: what lies below
+    /// names, and what lies over them. Without a run (`None`) the vehicles stand where they will start.
+    pub fn shapes(
         &mut self,
-        painter: &egui::Painter,
+        context: &egui::Context,
         rect: Rect,
         camera: &Camera,
         moving: Option<Moving<'_>>,
-    ) {
+    ) -> [Vec<Shape>; 2] {
         let frame = self.frame(rect, camera, moving);
         if self.uses_gpu {
-            gpu::paint(painter, rect, frame);
+            gpu::shapes(context, rect, frame).map(|shape| vec![shape])
         } else {
-            shapes::paint(painter, rect, camera, &frame);
+            shapes::shapes(rect, camera, &frame)
         }
     }
 
@@ -528,17 +528,21 @@ impl Frame {
         detail.map_or(0.0, |detail| detail.of_pass(pass))
     }
 
-    /// What there are many of, from the bottom up.
-    pub(super) fn figures(&self) -> impl Iterator<Item = (Figure, &Instances)> {
-        let moving = |on_ground: bool| {
-            let of = move |(figure, _): &&(Figure, Instances)| {
-                (*figure == Figure::SkidMark) == on_ground
-            };
-            let list = self.moving.iter().filter(of);
-            list.map(|(figure, all)| (*figure, all))
-        };
+    /// What there are many of below names, from the bottom up: skid marks and trees.
+    pub(super) fn figures_below(&self) -> impl Iterator<Item = (Figure, &Instances)> {
         let trees = self.trees.iter().map(|trees| (land::TREE, &**trees));
-        moving(true).chain(trees).chain(moving(false))
+        self.moving_figures(true).chain(trees)
+    }
+
+    /// What there are many of over names, from the bottom up: what drives and walks.
+    pub(super) fn figures_above(&self) -> impl Iterator<Item = (Figure, &Instances)> {
+        self.moving_figures(false)
+    }
+
+    fn moving_figures(&self, on_ground: bool) -> impl Iterator<Item = (Figure, &Instances)> {
+        let list = self.moving.iter();
+        let list = list.filter(move |(figure, _)| (*figure == Figure::SkidMark) == on_ground);
+        list.map(|(figure, all)| (*figure, all))
     }
 }
 

@@ -6,26 +6,23 @@ use super::paint::Frame;
 use crate::camera::Camera;
 use egui::epaint::Vertex;
 use egui::{Color32, Pos2, Rect, Shape, Vec2, pos2};
+use roadwright_render::figure::Figure;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-pub(super) fn paint(painter: &egui::Painter, rect: Rect, camera: &Camera, frame: &Frame) {
-    let painter = painter.with_clip_rect(rect);
-    let mut shapes = Vec::new();
+/// Shapes of a frame: what lies below names, and what lies over them.
+pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>; 2] {
+    let mut below = Vec::new();
     for (list, meshes) in frame.lists() {
-        add_batches(&mut shapes, rect, camera, meshes, |key| {
+        add_batches(&mut below, rect, camera, meshes, |key| {
             frame.strength(list, key)
         });
     }
-    for (figure, all) in frame.figures() {
-        shapes.push(instances(
-            rect,
-            camera,
-            all,
-            &UnitShape::new(figure, frame.ink),
-        ));
-    }
-    painter.extend(shapes);
+    let figure = |(figure, all): (Figure, &Instances)| {
+        instances(rect, camera, all, &UnitShape::new(figure, frame.ink))
+    };
+    below.extend(frame.figures_below().map(figure));
+    [below, frame.figures_above().map(figure).collect()]
 }
 
 /// Batches of all meshes by layer and pass, so that a kerb does not cross a neighbour's road, each as strong as

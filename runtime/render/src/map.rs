@@ -7,7 +7,7 @@ use crate::hint::Hint;
 use crate::painter::{Painter, Pass};
 use crate::palette::{self, DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, bodies, crossing, furniture, gore, ground, hint, island, land, marking, names,
+    arrow, bodies, crossing, furniture, gore, ground, guide, hint, island, land, marking, names,
     points_of_interest, road, signal, symbol, terrain,
 };
 use glam::DVec2;
@@ -110,11 +110,12 @@ pub(crate) fn drawn(
         relief(&mut canvas, field, picture.dark);
     }
     draw_land(&mut canvas, scenario, picture);
-    // From the ground up: what is drawn later covers what lies below it in the world. Texts come
-    // last, so that nothing covers them.
+    // From the ground up: what is drawn later covers what lies below it in the world. Names lie on the
+    // ground, below what drives.
     let layout = layout(scenario.network(), scenario.about());
     draw_roads(&mut canvas, scenario, &layout, &picture.hidden);
     draw_objects(&mut canvas, scenario, snapshot, picture);
+    write_names(&mut canvas, scenario, &layout, picture);
     for trail in &picture.trails {
         canvas.line(&trail.points, trail.width, 2.0, None, rgb(trail.color));
     }
@@ -132,8 +133,7 @@ pub(crate) fn drawn(
         draw_person(&mut canvas, person);
     }
     draw_lit_signals(&mut canvas, scenario, &layout, picture);
-    write_names(&mut canvas, scenario, &layout, picture);
-    // Over the names: they ask for help.
+    // Over everything else: they ask for help.
     for vehicle in driving.into_iter().flat_map(|s| &s.vehicles) {
         let sign = hint::sign(vehicle, 1.0 / canvas.scale);
         draw_hints(&mut canvas, sign);
@@ -286,11 +286,13 @@ pub fn roads_and_junctions(
     let stretches = road::stretches(scenario, layout, roads, painter.tolerance());
     island::draw(painter, scenario, layout, roads);
     road::draw(painter, scenario, &stretches, junctions);
+    guide::cycle_surfaces(painter, scenario, junctions);
     painter.begin(Pass::Marking);
     marking::lines(painter, scenario, layout, &stretches);
     symbol::draw(painter, scenario, &stretches);
     gore::chevrons(painter, junctions);
     marking::through_lines(painter, scenario, junctions);
+    guide::lines(painter, scenario, junctions);
     crossing::zebras(painter, junctions);
     marking::stop_lines(painter, scenario, junctions);
     arrow::turns(painter, scenario, layout, junctions);

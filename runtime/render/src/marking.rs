@@ -17,11 +17,11 @@ use roadwright_scenario::{
 };
 
 /// Width of a line, m.
-const LINE: f64 = 0.12;
+pub(crate) const LINE: f64 = 0.12;
 /// Width of a line that guards a bus lane, and of the edge of a motorway, m.
 const WIDE_LINE: f64 = 0.3;
 /// Width of the line beside a cycle lane, m.
-const CYCLE_LINE: f64 = 0.15;
+pub(crate) const CYCLE_LINE: f64 = 0.15;
 /// Blocks between a lane of a fast road that begins or ends and the one beside it (on, off), m.
 const BLOCKS: (f64, f64) = (6.0, 6.0);
 /// Dashes beside parking (on, off), m.

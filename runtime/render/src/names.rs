@@ -3,6 +3,7 @@
 use crate::canvas::Canvas;
 use crate::ground;
 use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK};
+use crate::street_name;
 use roadwright_geometry::Pose;
 use roadwright_scenario::junction::Layout;
 use roadwright_scenario::{MapPart, Road, Scenario, hides_layer};
@@ -80,7 +81,7 @@ pub(crate) fn places(canvas: &mut Canvas, scenario: &Scenario) {
     }
 }
 
-/// Street names along their roads, each name where its longest stretch is: light on asphalt that is
+/// Street names along their roads, each name where its longest stretch in the picture is: light on asphalt that is
 /// wide enough, else dark on the colour of the ground.
 pub(crate) fn streets(
     canvas: &mut Canvas,
@@ -93,7 +94,8 @@ pub(crate) fn streets(
     }
     let size = if canvas.scale < 6.0 { 11.5 } else { 14.0 };
     let mut written: Vec<(f32, f32, f32)> = Vec::new();
-    for (name, (length, middle, road_width)) in longest_stretches(scenario, layout, hidden) {
+    for (name, (length, middle, road_width)) in longest_stretches(canvas, scenario, layout, hidden)
+    {
         let width = crate::text::width(name, size);
         let (x, y) = canvas.pixel(middle.position);
         // No name over another one, however they are turned.
@@ -114,31 +116,31 @@ pub(crate) fn streets(
     }
 }
 
-/// For each street name the longest stretch between junctions: its length, the middle of its
-/// carriageway, and how wide that is. A street is many roads of one name, cut at every junction. In the
-/// order of names, so that it does not depend on ids which of two that collide is written.
+/// For each street name the longest stretch between junctions that is in the picture: its length, the
+/// middle of its carriageway, and how wide that is. A street is many roads of one name, cut at every
+/// junction. In the order of names, so that it does not depend on ids which of two that collide is written.
 fn longest_stretches<'a>(
+    canvas: &Canvas,
     scenario: &'a Scenario,
     layout: &Layout,
     hidden: &BTreeSet<MapPart>,
 ) -> BTreeMap<&'a str, (f64, Pose, f64)> {
+    let view = canvas.view();
     let mut longest: BTreeMap<&str, (f64, Pose, f64)> = BTreeMap::new();
     let roads = scenario.network().roads();
     let is_named = |road: &Road| !road.name.is_empty() && !hides_layer(hidden, road.layer);
     for (id, road) in roads.filter(|(_, road)| is_named(road)) {
-        let Some((from, to)) = layout.remaining(id, road) else {
-            continue;
-        };
+        let whole = layout.remaining(id, road);
+        let clear = whole.and_then(|stretch| match canvas.scale >= street_name::ARROW_SCALE {
+            true => street_name::clear_of_arrows(road, scenario.about().driving_side, stretch),
+            false => Some(stretch),
+        });
+        let seen = clear.and_then(|stretch| street_name::in_view(road, stretch, view));
+        let Some((from, to)) = seen else { continue };
         let known = longest.entry(&road.name).or_default();
         if to - from > known.0 {
-            let middle = 0.5 * (from + to);
-            let pose = road.reference_line.pose(middle);
-            let (right, left) = road.carriageway(middle);
-            let centre = Pose {
-                position: pose.point(0.0, 0.5 * (left + right)),
-                heading: pose.heading,
-            };
-            *known = (to - from, centre, left - right);
+            let (middle, width) = street_name::place(road, (from, to));
+            *known = (to - from, middle, width);
         }
     }
     longest

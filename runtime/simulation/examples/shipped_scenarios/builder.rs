@@ -5,9 +5,9 @@ use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile, hash};
 use roadwright_scenario::{
-    About, Agent, AgentId, CrossSection, DrivingSide, Edit, Flow, FlowId, Forest, ForestId,
-    LaneType, Node, NodeId, Obstacle, ObstacleId, Place, RoadClass, Scenario, Settings, Shape,
-    Stack, VehicleType,
+    About, Agent, AgentId, CrossSection, DrivingSide, Edit, Flow, FlowId, Forest, ForestId, Land,
+    LandId, LandUse, LaneType, Node, NodeId, Obstacle, ObstacleId, Place, RoadClass, Scenario,
+    Settings, Shape, Stack, VehicleType,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -96,6 +96,17 @@ impl Builder {
     pub(crate) fn obstacle(&mut self, obstacle: Obstacle) {
         let id = self.scenario.obstacles().len() as u32 + 1;
         self.apply(Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle))));
+    }
+
+    pub(crate) fn land(&mut self, usage: LandUse, name: &str, corners: &[(f64, f64)]) {
+        let id = self.scenario.land().len() as u32 + 1;
+        let land = Land {
+            name: name.into(),
+            usage,
+            outline: corners.iter().map(|&p| DVec2::from(p)).collect(),
+            holes: Vec::new(),
+        };
+        self.apply(Edit::Land(LandId(id), Some(Box::new(land))));
     }
 
     pub(crate) fn forest(&mut self, area: &[(f64, f64)], density: f64, spacing: f64, seed: u64) {

@@ -6,8 +6,8 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::{Turn, Turns};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
-    Control, CrossSection, CrossingRule, Edit, JunctionRules, Lane, LaneSection, LaneType, Poly3,
-    RoadClass, RoadId, Scenario, Settings,
+    Control, CrossSection, CrossingRule, Edit, JunctionRules, LandUse, Lane, LaneSection, LaneType,
+    Poly3, RoadClass, RoadId, Scenario, Settings,
 };
 
 /// Width of a lane in these streets, m.
@@ -60,6 +60,7 @@ pub(crate) fn linden_street() -> Scenario {
     b.road(&[(side, 140.0), (side, 0.0)], 0.0, &minor);
     cross(&mut b, DVec2::ZERO, Some(Control::Signals));
     cross_minor(&mut b, DVec2::new(side, 0.0));
+    lawns(&mut b);
     houses(&mut b);
     park(&mut b);
     let ends = [
@@ -217,14 +218,89 @@ fn houses(b: &mut Builder) {
     b.building("Old Bakery", &south_west, 12.0);
 }
 
-/// A park with a path through it.
+/// A park with paths through it.
 fn park(b: &mut Builder) {
-    b.forest(
-        &[(14.0, -13.0), (90.0, -13.0), (90.0, -60.0), (14.0, -60.0)],
-        150.0,
-        4.5,
-        11,
-    );
+    let corners = [(6.0, -7.0), (150.0, -7.0), (150.0, -70.0), (6.0, -70.0)];
+    b.land(LandUse::Park, "Linden Park", &corners);
+    let through = [
+        (7.0, -10.5),
+        (12.0, -7.5),
+        (34.0, -24.0),
+        (58.0, -30.0),
+        (90.0, -44.0),
+        (150.0, -56.0),
+        (150.0, -60.0),
+        (89.0, -47.5),
+        (56.0, -33.5),
+        (32.0, -27.5),
+        (9.0, -15.0),
+    ];
+    b.land(LandUse::Sand, "", &through);
+    let to_street = [
+        (60.0, -7.0),
+        (64.0, -7.0),
+        (62.0, -20.0),
+        (54.0, -31.5),
+        (50.0, -29.5),
+        (58.0, -19.0),
+    ];
+    b.land(LandUse::Sand, "", &to_street);
+    // Along the street, and on both sides of the path.
+    b.forest(&strip((16.0, 58.0), -11.5), 900.0, 4.0, 12);
+    b.forest(&strip((66.0, 148.0), -11.5), 900.0, 4.0, 15);
+    let north = [
+        (34.0, -15.0),
+        (56.0, -14.0),
+        (50.0, -27.0),
+        (38.0, -22.0),
+        (30.0, -18.0),
+    ];
+    b.forest(&north, 420.0, 4.5, 11);
+    let east = [
+        (66.0, -15.0),
+        (148.0, -15.0),
+        (148.0, -54.0),
+        (92.0, -42.0),
+        (62.0, -29.0),
+    ];
+    b.forest(&east, 380.0, 4.5, 14);
+    let south = [
+        (13.0, -20.0),
+        (31.0, -30.0),
+        (55.0, -36.0),
+        (88.0, -50.0),
+        (148.0, -62.0),
+        (148.0, -68.0),
+        (13.0, -68.0),
+    ];
+    b.forest(&south, 340.0, 4.5, 13);
+}
+
+/// Lawns between the pavements and the houses, with trees.
+fn lawns(b: &mut Builder) {
+    // They reach below the pavements, which lie on them.
+    let lots: [&[(f64, f64)]; 4] = [
+        &[(-66.0, 7.0), (-6.0, 7.0), (-6.0, 66.0), (-66.0, 66.0)],
+        &[(6.0, 9.0), (44.0, 9.0), (44.0, 66.0), (6.0, 66.0)],
+        &[(48.0, 7.0), (100.0, 7.0), (100.0, 66.0), (48.0, 66.0)],
+        &[(-66.0, -9.0), (-6.0, -9.0), (-6.0, -66.0), (-66.0, -66.0)],
+    ];
+    for lot in lots {
+        b.land(LandUse::Grass, "", lot);
+    }
+    b.forest(&strip((-62.0, -12.0), 12.0), 900.0, 4.0, 31);
+    b.forest(&strip((-62.0, -12.0), -13.0), 900.0, 4.0, 33);
+    b.forest(&strip((54.0, 99.0), 11.2), 900.0, 4.0, 34);
+}
+
+/// A strip of trees, 2 m wide, along the street.
+fn strip((from, to): (f64, f64), y: f64) -> [(f64, f64); 4] {
+    [
+        (from, y - 0.8),
+        (to, y - 0.8),
+        (to, y + 0.8),
+        (from, y + 0.8),
+    ]
 }
 
 /// Width of a lane of a motorway, m.

@@ -1,0 +1,118 @@
+//! Where names of streets stand: on a road between its junctions, as far as it is in view.
+
+use glam::DVec2;
+use roadwright_geometry::Pose;
+use roadwright_scenario::{DrivingSide, LaneType, Road};
+
+/// Distance of the points at which a road is looked for in the view, m, and how many they are at most.
+const STEP: f64 = 5.0;
+const MOST_STEPS: f64 = 200.0;
+
+/// Turn arrows stand within so much of a stop line, m.
+const ARROWS: f64 = 27.0;
+/// Pixels per metre from which arrows are seen, and names keep clear of them.
+pub const ARROW_SCALE: f64 = 3.0;
+
+/// The middle of the carriageway half way along a stretch of a road (m from its start), and how wide it is
+/// there, m.
+pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
+    let middle = 0.5 * (from + to);
+    let pose = road.reference_line.pose(middle);
+    let (right, left) = road.carriageway(middle);
+    let centre = Pose {
+        position: pose.point(0.0, 0.5 * (left + right)),
+        heading: pose.heading,
+    };
+    (centre, left - right)
+}
+
+/// What turn arrows leave of a stretch of a road between two junctions, m from its start; `None` where that
+/// is nothing. Arrows stand where several lanes lead to a junction.
+pub fn clear_of_arrows(
+    road: &Road,
+    side: DrivingSide,
+    (from, to): (f64, f64),
+) -> Option<(f64, f64)> {
+    let has_choice = |s: f64, forward: bool| {
+        let lanes = road.section_at(s).lanes.iter();
+        let general = lanes.filter(|lane| lane.kind == LaneType::Driving);
+        general
+            .filter(|lane| lane.is_forward(side) == forward)
+            .count()
+            > 1
+    };
+    let room = |has_arrows: bool| if has_arrows { ARROWS } else { 0.0 };
+    let clear = (
+        from + room(has_choice(from, false)),
+        to - room(has_choice(to, true)),
+    );
+    (clear.0 < clear.1).then_some(clear)
+}
+
+/// The longest part of a stretch of a road that lies in a view, given by two corners; `None` where none
+/// does. Exact to 5 m, or half a percent of roads beyond a kilometre.
+pub fn in_view(
+    road: &Road,
+    (from, to): (f64, f64),
+    (low, high): (DVec2, DVec2),
+) -> Option<(f64, f64)> {
+    let count = ((to - from) / STEP).ceil().clamp(1.0, MOST_STEPS);
+    let at = |i: f64| from + (to - from) * i / count;
+    let mut longest: Option<(f64, f64)> = None;
+    let mut run: Option<(f64, f64)> = None;
+    for i in 0..=count as u32 {
+        let s = at(f64::from(i));
+        let point = road.reference_line.point(s, 0.0);
+        let is_seen = point.cmpge(low).all() && point.cmple(high).all();
+        run = is_seen.then(|| (run.map_or(s, |(first, _)| first), s));
+        let length = |stretch: Option<(f64, f64)>| stretch.map_or(-1.0, |(a, b)| b - a);
+        if length(run) > length(longest) {
+            longest = run;
+        }
+    }
+    longest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use roadwright_geometry::ReferenceLine;
+    use roadwright_scenario::{DrivingSide, LaneSection, NodeId, RoadAccess, RoadClass};
+
+    /// A kilometre to the east.
+    fn road() -> Road {
+        let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(1000.0, 0.0)).unwrap();
+        let section = roadwright_scenario::CrossSection::driving(1, 0, 3.0);
+        let (lane_offset, lanes): (_, LaneSection) = section.lanes(DrivingSide::Right);
+        Road {
+            from: NodeId(1),
+            to: NodeId(2),
+            name: "Long Street".into(),
+            class: RoadClass::Residential,
+            layer: 0,
+            access: RoadAccess::default(),
+            speed_limit: 13.9,
+            reference_line: line,
+            lane_offset,
+            lane_sections: vec![lanes],
+        }
+    }
+
+    #[test]
+    fn a_name_stands_in_the_part_that_is_seen() {
+        let road = road();
+        let view = (DVec2::new(700.0, -50.0), DVec2::new(900.0, 50.0));
+        let (from, to) = in_view(&road, (10.0, 990.0), view).unwrap();
+        assert!((from - 700.0).abs() < 6.0 && (to - 900.0).abs() < 6.0);
+        let (middle, width) = place(&road, (from, to));
+        let (right, left) = road.carriageway(0.0);
+        let expected = DVec2::new(800.0, 0.5 * (left + right));
+        assert!((middle.position - expected).length() < 6.0);
+        assert_eq!(width, left - right);
+        // One lane leads to the junction: no arrows.
+        let clear = clear_of_arrows(&road, DrivingSide::Right, (10.0, 990.0));
+        assert_eq!(clear, Some((10.0, 990.0)));
+        let elsewhere = (DVec2::new(700.0, 10.0), DVec2::new(900.0, 50.0));
+        assert_eq!(in_view(&road, (10.0, 990.0), elsewhere), None);
+    }
+}
