@@ -14,7 +14,7 @@ use crate::palette::{CYCLE_LANE, MARKING, faded};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, heading_of};
-use roadwright_scenario::junction::{ArmEnd, Crossing, Junction, Turn, connecting_curve};
+use roadwright_scenario::junction::{ArmEnd, Crossing, Junction, LinkKind, Turn, connecting_curve};
 use roadwright_scenario::{Control, DrivingSide, LaneType, RoadEnd, Scenario};
 use std::f64::consts::PI;
 
@@ -211,7 +211,10 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
         paths.any(|path| path.from == from && path.turn != across)
     };
     let turns = junction.paths.iter();
-    let turns = turns.filter(|path| path.turn == across && !leads_elsewhere(path.from));
+    // Into an extra lane that opens beyond, there is no line of its own.
+    let turns = turns.filter(|path| {
+        path.turn == across && path.kind == LinkKind::Normal && !leads_elsewhere(path.from)
+    });
     let lines = turns.filter_map(|path| {
         let widths = (share * path.width.0, share * path.width.1);
         let line = beside(path.curve.as_ref()?, widths, &junction.crossings);

@@ -3,7 +3,7 @@
 
 use roadwright_geometry::{DVec2, ReferenceLine, polygon, unit};
 use roadwright_render::{Color, Painter, Pass, Picture, map, palette, roads_and_junctions};
-use roadwright_scenario::junction::{Junction, layout};
+use roadwright_scenario::junction::{Junction, Turn, Turns, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
@@ -88,7 +88,15 @@ impl Notes {
 
 /// Straight roads of 80 m that meet in the middle.
 fn star(bearings: &[f64], lanes: usize, width: f64, control: Option<Control>) -> Scenario {
-    let section = CrossSection::driving(lanes, lanes, width);
+    star_of(
+        bearings,
+        CrossSection::driving(lanes, lanes, width),
+        control,
+    )
+}
+
+/// The same with lanes of any kind between the pavements.
+fn star_of(bearings: &[f64], section: CrossSection, control: Option<Control>) -> Scenario {
     let style = RoadStyle {
         name: String::new(),
         class: RoadClass::Collector,
@@ -215,6 +223,62 @@ fn the_centre_line_of_the_major_road_runs_on_through_a_t() {
     };
     assert_eq!(through(&[0.0, 270.0, 180.0]), 1);
     assert_eq!(through(&CROSS), 0);
+}
+
+#[test]
+fn cycle_lanes_lead_through_junctions() {
+    let painted = |bearings: &[f64], control: Control| {
+        let section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Biking, 1.6);
+        let notes = Notes::of(&star_of(bearings, section, Some(control)), 20.0);
+        // Beyond the cuts of all arms lie only what leads through.
+        let leads = |points: &[DVec2]| points.iter().all(|point| point.length() < 16.0);
+        let surfaces = notes.polygons.iter();
+        let surfaces = surfaces.filter(|(pass, points, _)| *pass == Pass::Lane && leads(points));
+        let strengths: Vec<f32> = surfaces.map(|(.., color)| color.alpha()).collect();
+        let lines = |width: f64, dash: Option<(f64, f64)>| {
+            let alike = |line: &&Line| (line.2, line.3) == (width, dash) && leads(&line.1);
+            notes.marking_lines().filter(alike).count()
+        };
+        let squares = lines(0.4, Some((0.4, 0.4)));
+        let blocks = lines(0.3, Some((0.5, 0.5)));
+        (strengths, squares, blocks, lines(0.15, None))
+    };
+    // Others cross all four: between squares, in a colour that is less strong.
+    let (strengths, squares, blocks, solid) = painted(&CROSS, Control::Signals);
+    assert_eq!((strengths.len(), squares, blocks, solid), (4, 8, 0, 0));
+    assert!(strengths.iter().all(|strength| *strength < 0.6));
+    // Nobody comes in on the far side of a T: there the lane goes on.
+    let (strengths, squares, blocks, solid) = painted(&[0.0, 270.0, 180.0], Control::Priority);
+    assert_eq!((strengths.len(), squares, blocks, solid), (2, 0, 2, 1));
+    assert_eq!(
+        strengths
+            .iter()
+            .filter(|strength| **strength == 1.0)
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn guide_lines_lead_who_turns_across_at_signals() {
+    let lines = |control: Control, turns: Turns| {
+        let mut scenario = star(&CROSS, 2, 3.25, Some(control));
+        let mut road = scenario.network().road(RoadId(1)).unwrap().clone();
+        let mut lanes = road.lane_sections[0].lanes.iter_mut();
+        lanes.find(|lane| lane.id == -1).unwrap().turns = turns;
+        let edit = Edit::Road(RoadId(1), Some(Box::new(road)));
+        scenario.apply(edit).unwrap();
+        let notes = Notes::of(&scenario, 20.0);
+        let guides = notes
+            .marking_lines()
+            .filter(|line| line.3 == Some((1.0, 1.0)));
+        guides.count()
+    };
+    let left = Turns::NONE.with(Turn::Left, true);
+    assert_eq!(lines(Control::Signals, left), 1);
+    // A lane that leads elsewhere as well, and one whose drivers give way, have none.
+    assert_eq!(lines(Control::Signals, left.with(Turn::Straight, true)), 0);
+    assert_eq!(lines(Control::Priority, left), 0);
 }
 
 #[test]
