@@ -23,7 +23,8 @@ use roadwright_simulation::SignalHead;
 /// Name of the map for screen readers and tests.
 pub const LABEL: &str = "map canvas";
 
-/// Selected objects whose outlines are drawn: all of a large import would cost more than the map.
+/// Selected objects in view whose outlines are drawn: all of a large import would cost more than the map, and
+/// have one frame.
 const MOST_OUTLINES: usize = 300;
 /// Objects this far outside the view are drawn still: their marks reach beyond their bounds, m.
 const OUTLINE_MARGIN: f64 = 50.0;
@@ -462,8 +463,19 @@ impl Canvas {
             // Two boxes meet unless one lies wholly beyond the other in some direction.
             bounds.is_none_or(|(a, b)| !(a.cmpgt(high).any() || b.cmplt(low).any()))
         };
-        for object in model.selection.iter().filter(seen).take(MOST_OUTLINES) {
-            board.marks(&outline_of(*object, &context, crate::tools::Tone::Accent));
+        let chosen = model.selection.iter().filter(seen).take(MOST_OUTLINES + 1);
+        let chosen: Vec<ObjectId> = chosen.copied().collect();
+        if chosen.len() > MOST_OUTLINES {
+            // Some of them outlined would look as if only those were selected.
+            let bounds = model.selection.iter();
+            let bounds = bounds.filter_map(|object| model.scene.bounds_of(*object));
+            if let Some(bounds) = bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1))) {
+                board.selection_frame(bounds, model.selection.len());
+            }
+        } else {
+            for object in chosen {
+                board.marks(&outline_of(object, &context, crate::tools::Tone::Accent));
+            }
         }
         board.coordinator(model);
         for way in model.shown_ways() {

@@ -60,6 +60,26 @@ impl Board<'_> {
         plate
     }
 
+    /// One frame around many selected objects, with their number.
+    pub(crate) fn selection_frame(&self, (low, high): (DVec2, DVec2), count: usize) {
+        let frame = Rect::from_two_pos(self.at(low), self.at(high)).expand(6.0);
+        let accent = self.theme.tone(Tone::Accent);
+        self.painter
+            .rect_filled(frame, CornerRadius::same(4), accent.gamma_multiply(0.1));
+        for (width, color) in [(5.0, self.theme.halo()), (2.2, accent)] {
+            self.painter.rect_stroke(
+                frame,
+                CornerRadius::same(4),
+                Stroke::new(width, color),
+                StrokeKind::Middle,
+            );
+        }
+        // Within the map, also where the frame is larger.
+        let at = frame.intersect(self.rect.shrink(12.0)).left_top() + vec2(10.0, 10.0);
+        let text = format!("{} objects selected", with_thousands(count));
+        self.plate(at, Align2::LEFT_TOP, &text, self.theme.ink());
+    }
+
     /// Draws what signals show: a bar across each lane before its stop line.
     pub(crate) fn signals(&self, signals: &[SignalHead]) {
         // Thinner than the eye can tell apart they are left out.
@@ -422,6 +442,16 @@ impl Board<'_> {
     }
 }
 
+/// A number with commas between thousands.
+fn with_thousands(count: usize) -> String {
+    let digits = count.to_string();
+    let comma = |(i, digit): (usize, char)| {
+        let is_first_of_three = i > 0 && (digits.len() - i).is_multiple_of(3);
+        is_first_of_three.then_some(',').into_iter().chain([digit])
+    };
+    digits.chars().enumerate().flat_map(comma).collect()
+}
+
 /// A round length, for people.
 pub(crate) fn round_length(length: f64) -> String {
     if length >= 1000.0 {
@@ -449,6 +479,12 @@ fn round_below(value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn thousands_are_told_apart() {
+        let texts = [0, 999, 1_000, 10_240, 1_234_567].map(with_thousands);
+        assert_eq!(texts, ["0", "999", "1,000", "10,240", "1,234,567"]);
+    }
 
     #[test]
     fn scale_bars_are_round() {

@@ -13,7 +13,10 @@ use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::{MapPart, ToolKind};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Control, Edit, LandId, LandUse, NodeId, ObjectId, RoadId};
+use roadwright_scenario::{
+    Control, Edit, LandId, LandUse, NodeId, ObjectId, Obstacle, ObstacleId, RoadId, Scenario,
+    Shape, file,
+};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -90,6 +93,35 @@ fn group() {
     bench.press("Groups (1)");
     bench.scroll_to("group 1  Group 1 (3 objects)");
     hold(&mut bench, "group_dark");
+}
+
+#[test]
+fn many_selected() {
+    let mut scenario = Scenario::new("posts");
+    for i in 0..361u32 {
+        let (x, y) = (f64::from(i % 19), f64::from(i / 19));
+        let post = Obstacle {
+            name: String::new(),
+            shape: Shape::Circle {
+                x: 6.0 * (x - 9.0),
+                y: 6.0 * (y - 9.0),
+                radius: 1.0,
+            },
+            height: 2.0,
+            mass: None,
+        };
+        let edit = Edit::Obstacle(ObstacleId(i + 1), Some(Box::new(post)));
+        scenario.apply(edit).unwrap();
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("posts.scenario.json");
+    file::save(&scenario, &path).unwrap();
+    let mut bench = Bench::open(&path);
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 90.0);
+    bench.key_with(egui::Modifiers::COMMAND, Key::A);
+    bench.hover(-80.0, -70.0);
+    hold(&mut bench, "many_selected");
 }
 
 #[test]

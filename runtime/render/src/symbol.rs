@@ -1,4 +1,4 @@
-//! Paint on lanes that are not for driving: bays of parking lanes, bicycles on cycle lanes.
+//! Paint on lanes that are not for all: bays of parking lanes, bicycles on cycle lanes, the word on bus lanes.
 
 use crate::painter::Painter;
 use crate::palette::{MARKING, faded};
@@ -25,7 +25,65 @@ const WHEEL_BASE: f64 = 0.98;
 /// Width of the strokes of a bicycle, m.
 const STROKE: f64 = 0.08;
 
-/// Bays and bicycles of some stretches.
+/// How far behind the beginning of a bus lane its first word is painted, how far apart they are, and how far
+/// before the end the last one lies, where arrows are, m.
+const FIRST_WORD: f64 = 10.0;
+const BETWEEN_WORDS: f64 = 60.0;
+const AFTER_WORD: f64 = 30.0;
+/// Width and length of a letter on the road, and the gap to the next one, m: long, as they are seen at a
+/// flat angle.
+const LETTER: (f64, f64, f64) = (0.5, 2.2, 0.22);
+/// Width of its strokes, m.
+const LETTER_STROKE: f64 = 0.16;
+/// The strokes of a letter: points across (from the left) and along, as shares of its width and length.
+type Letter = &'static [&'static [(f64, f64)]];
+const BUS: [Letter; 3] = [
+    &[
+        &[
+            (0.7, 0.53),
+            (0.0, 0.53),
+            (0.0, 1.0),
+            (0.7, 1.0),
+            (1.0, 0.9),
+            (1.0, 0.63),
+            (0.7, 0.53),
+        ],
+        &[
+            (0.0, 0.53),
+            (0.0, 0.0),
+            (0.7, 0.0),
+            (1.0, 0.1),
+            (1.0, 0.43),
+            (0.7, 0.53),
+        ],
+    ],
+    &[&[
+        (0.0, 1.0),
+        (0.0, 0.1),
+        (0.3, 0.0),
+        (0.7, 0.0),
+        (1.0, 0.1),
+        (1.0, 1.0),
+    ]],
+    &[&[
+        (1.0, 0.85),
+        (1.0, 0.9),
+        (0.7, 1.0),
+        (0.3, 1.0),
+        (0.0, 0.9),
+        (0.0, 0.64),
+        (0.3, 0.55),
+        (0.7, 0.47),
+        (1.0, 0.38),
+        (1.0, 0.1),
+        (0.7, 0.0),
+        (0.3, 0.0),
+        (0.0, 0.1),
+        (0.0, 0.15),
+    ]],
+];
+
+/// Bays, bicycles and words of some stretches.
 pub(crate) fn draw(painter: &mut impl Painter, scenario: &Scenario, stretches: &[Stretch<'_>]) {
     let share = (painter.scale() - FADE.0) / (FADE.1 - FADE.0);
     let alpha = (0.95 * share.clamp(0.0, 1.0)) as f32;
@@ -39,6 +97,7 @@ pub(crate) fn draw(painter: &mut impl Painter, scenario: &Scenario, stretches: &
             match lane.kind {
                 LaneType::Parking => bays(painter, stretch, place, color),
                 LaneType::Biking => bicycles(painter, stretch, place, lane.is_forward(side), color),
+                LaneType::Bus => words(painter, stretch, place, lane.is_forward(side), color),
                 _ => {}
             }
         }
@@ -116,5 +175,45 @@ fn bicycle(painter: &mut impl Painter, at: Pose, color: tiny_skia::Color) {
     ] {
         let points: Vec<DVec2> = stroke.iter().map(|&(x, y)| place(x, y)).collect();
         painter.line(&points, STROKE, 0.8, None, color);
+    }
+}
+
+/// The word along a bus lane, upright for who drives there.
+fn words(
+    painter: &mut impl Painter,
+    stretch: &Stretch<'_>,
+    place: usize,
+    forward: bool,
+    color: tiny_skia::Color,
+) {
+    let (from, to) = stretch.range();
+    let room = to - from - FIRST_WORD - AFTER_WORD;
+    let count = (room / BETWEEN_WORDS).floor() as i64 + 1;
+    for i in 0..count {
+        let along = FIRST_WORD + BETWEEN_WORDS * i as f64;
+        let s = if forward { from + along } else { to - along };
+        let band = stretch.road.lane_bands(stretch.section, s)[place];
+        if band.width < LEAST_WIDTH {
+            continue;
+        }
+        let pose = stretch.road.reference_line.offset_pose(s, band.centre);
+        let pose = if forward { pose } else { pose.reversed() };
+        word(painter, pose, &BUS, color);
+    }
+}
+
+/// Letters beside each other, their feet on a line across the lane.
+fn word(painter: &mut impl Painter, at: Pose, letters: &[Letter], color: tiny_skia::Color) {
+    let (width, length, gap) = LETTER;
+    let count = letters.len() as f64;
+    let whole = count * width + (count - 1.0) * gap;
+    for (i, letter) in letters.iter().enumerate() {
+        let left = i as f64 * (width + gap) - 0.5 * whole;
+        for stroke in letter.iter() {
+            let points = stroke.iter();
+            let points = points.map(|&(x, y)| at.point(y * length, -(left + x * width)));
+            let points: Vec<DVec2> = points.collect();
+            painter.line(&points, LETTER_STROKE, 0.8, None, color);
+        }
     }
 }

@@ -260,6 +260,26 @@ fn cycle_lanes_lead_through_junctions() {
 }
 
 #[test]
+fn bus_lanes_have_their_word_for_who_drives_there() {
+    let section = CrossSection::driving(1, 1, 3.25).with_border(LaneType::Bus, 3.25);
+    let notes = Notes::of(&star_of(&CROSS, section, None), 20.0);
+    let strokes = notes.marking_lines().filter(|line| line.2 == 0.16);
+    let strokes: Vec<&Vec<DVec2>> = strokes.map(|line| &line.1).collect();
+    // A word each way on four arms: two strokes of a B, one of a U, one of an S.
+    assert_eq!(strokes.len(), 4 * 2 * 4);
+    // On the arm to the east who drives in keeps north and looks west: the B is in the south.
+    let middle = |points: &[DVec2]| points.iter().sum::<DVec2>() / points.len() as f64;
+    let inward = strokes.iter().map(|stroke| middle(stroke));
+    let mut inward: Vec<DVec2> = inward.filter(|at| at.x > 20.0 && at.y > 0.0).collect();
+    assert_eq!(inward.len(), 4);
+    let first = inward.remove(0);
+    assert!(
+        inward[1..].iter().all(|other| other.y > first.y),
+        "{first} {inward:?}"
+    );
+}
+
+#[test]
 fn guide_lines_lead_who_turns_across_at_signals() {
     let lines = |control: Control, turns: Turns| {
         let mut scenario = star(&CROSS, 2, 3.25, Some(control));
