@@ -69,6 +69,41 @@ fn from_an_empty_world_to_a_car_through_a_junction_in_six_actions() {
 }
 
 #[test]
+fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {
+    let mut bench = crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (100.0, -1.6)]);
+    let agent = u64::from(bench.scenario().agents().keys().next().unwrap().0);
+    bench.step_run(200);
+    bench.ask(Action::Watch(Some(agent)));
+    let driving = |bench: &Bench| {
+        let live = bench.editor().model().live.as_ref().unwrap();
+        live.counts.active
+    };
+    assert_eq!(driving(&bench), 1);
+    // The road under it, with the agent that starts there.
+    bench.key(Key::V);
+    bench.click(-60.0, 1.6);
+    bench.key(Key::Delete);
+    bench.step_run(2);
+    assert_eq!(driving(&bench), 0);
+    bench.press_tab("Vehicle");
+    bench.settle();
+    let texts = |bench: &Bench, text: &str| bench.harness.query_by_label_contains(text).is_some();
+    assert!(texts(&bench, "It was taken out at 00:0"));
+    let live = bench.editor().model().live.clone().unwrap();
+    let said = &live.error.as_ref().unwrap().1;
+    assert!(
+        said.starts_with("A vehicle was taken out of the run"),
+        "{said}"
+    );
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.step_run(200);
+    assert_eq!(driving(&bench), 1);
+    assert!(!texts(&bench, "It was taken out"));
+}
+
+#[test]
 fn a_freehand_stroke_is_a_road_of_lines_and_arcs() {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);

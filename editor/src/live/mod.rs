@@ -18,7 +18,7 @@ use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
     AgentCounts, Collision, CouplingOrder, HandControls, Inspection, JunctionInspection, LogLine,
-    Mark, RoadInspection, SignalHead, Snapshot, VehicleRecord,
+    Mark, RoadInspection, SignalHead, Snapshot, Status, VehicleRecord,
 };
 use runner::Runner;
 use std::sync::mpsc::{Sender, channel};
@@ -114,6 +114,8 @@ pub struct LivePicture {
     pub collisions: Arc<Vec<Collision>>,
     /// The watched agent.
     pub inspection: Option<Inspection>,
+    /// How and when its last drive ended, s, if it does not drive now and has driven.
+    pub ending: Option<(Status, f64)>,
     /// Its recent past, oldest first.
     pub trace: Arc<Vec<TracePoint>>,
     /// The junction that is looked into.

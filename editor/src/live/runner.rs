@@ -11,8 +11,8 @@ use super::run::{Run, Watch};
 use super::{Coordinator, LivePicture, Order};
 use crate::run_results::RunResults;
 use roadwright_agent::Registry;
-use roadwright_scenario::Scenario;
-use roadwright_simulation::{CouplingOrder, HandControls, World};
+use roadwright_scenario::{AgentId, Scenario};
+use roadwright_simulation::{CouplingOrder, HandControls, Status, World};
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -213,9 +213,32 @@ impl Runner {
             self.reset();
             return;
         }
+        let ended = self
+            .run
+            .as_ref()
+            .map_or(0, |run| run.world().finished().len());
         if self.take(Event::Update(scenario.clone())) {
             self.scenario = scenario;
+            self.tell_of_removed(ended);
         }
+    }
+
+    /// Says how many vehicles an edit has taken out, if any; `ended` drives had ended before it. Agents that
+    /// are still in the scenario set out again by themselves, as when their start was moved.
+    fn tell_of_removed(&mut self, ended: usize) {
+        let Some(run) = &self.run else { return };
+        let agents = self.scenario.agents();
+        let stays = |id: u64| u32::try_from(id).is_ok_and(|id| agents.contains_key(&AgentId(id)));
+        let news = run.world().finished().skip(ended);
+        let gone = news.filter(|drive| drive.status == Status::Removed && !stays(drive.id));
+        let vehicles = match gone.count() {
+            0 => return,
+            1 => "A vehicle was".into(),
+            count => format!("{count} vehicles were"),
+        };
+        self.fail(format!(
+            "{vehicles} taken out of the run: what they drove on or to is gone. Undo, and they set out anew."
+        ));
     }
 
     /// Does something to the present run, and notes it. Returns whether it could be done.
@@ -364,6 +387,10 @@ impl Runner {
         // Nobody can read it while it runs.
         picture.hash = if self.playing { 0 } else { world.state_hash() };
         picture.inspection = self.watched.and_then(|id| world.inspect(id));
+        if let (Some(id), None) = (self.watched, &picture.inspection) {
+            let last = world.finished().filter(|drive| drive.id == id).last();
+            picture.ending = last.map(|drive| (drive.status, drive.ended));
+        }
         match self.coordinator {
             Some(Coordinator::Junction(node)) => picture.junction = world.inspect_junction(node),
             Some(Coordinator::Road(road)) => picture.road = world.inspect_road(road),

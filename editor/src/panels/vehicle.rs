@@ -1,13 +1,14 @@
 //! The watched vehicle: what it does and did.
 
+use super::past::clock;
 use super::plots::{Curve, plot};
 use super::widgets::{empty, heading};
 use crate::command::Command;
-use crate::live::TracePoint;
+use crate::live::{LivePicture, TracePoint};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_plugin_api::NOTHING;
-use roadwright_simulation::Waits;
+use roadwright_simulation::{Status, Waits};
 use std::sync::Arc;
 
 /// Height of a plot, points.
@@ -44,7 +45,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             facts(ui, seen);
         }
         None => {
-            ui.label("It does not drive now: it waits, has arrived, or was taken out.");
+            ui.label(where_it_is(live));
         }
     }
     if model.driving.is_none()
@@ -54,6 +55,21 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         actions.push(super::driving::keep_drive(model));
     }
     plots(ui, model, &live.trace);
+}
+
+/// Why a vehicle that is watched does not drive.
+fn where_it_is(live: &LivePicture) -> String {
+    let Some((status, ended)) = live.ending else {
+        return "It does not drive yet: it waits for its time, or for a free place.".into();
+    };
+    match status {
+        Status::Arrived => format!("It arrived at {}.", clock(ended)),
+        Status::Refused => "It does not drive: no way leads to its destination.".into(),
+        Status::Removed | Status::Active => format!(
+            "It was taken out at {}: an edit has changed the road that it was on, or where it starts or goes.",
+            clock(ended)
+        ),
+    }
 }
 
 /// A line of its own, before what it is told: why it gets no farther.
