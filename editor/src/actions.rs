@@ -44,6 +44,7 @@ impl Editor {
         match action {
             Action::Do(command) => self.command(command),
             Action::Apply(label, edit) => self.apply(&label, edit),
+            Action::Repair(finding) => self.repair(&finding),
             Action::Preview(label, edit) => self.preview(&label, edit),
             Action::Commit(None) => self.model.document.commit(),
             Action::Commit(Some(label)) => self.model.document.commit_gesture(&label),
@@ -156,6 +157,7 @@ impl Editor {
             Command::Experiment => self.view.panels.bring_to_front("Experiment"),
             Command::Results => self.view.panels.bring_to_front("Results"),
             Command::KeepRun => self.keep_run(),
+            Command::ImportReport => self.view.panels.bring_to_front(command.title()),
             Command::CompareRuns => self.compare_runs(),
             Command::Workshop => self.view.panels.bring_to_front("Workshop"),
             Command::ResetPanels => self.view.panels.reset(),

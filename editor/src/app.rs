@@ -335,6 +335,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         waiting: None,
         scene: Arc::new(Scene::empty()),
         findings: (0, Arc::default()),
+        import: None,
         modules: Modules::default(),
         selection: Objects::new(),
         ways: PlannedWays::new(),

@@ -127,6 +127,7 @@ commands! {
     Keys: "Keys", "Show all keys and change them.", "Questionmark";
     Results: "Results", "Show what comes of the run: curves over time and trips.", "";
     KeepRun: "Keep this run", "Keep what has come of the run, to compare others with it.", "";
+    ImportReport: "Import report", "Show what the last import made, and what it left out.", "";
     CompareRuns: "Compare runs", "Show two runs beside each other: figures, curves, and trips of the same agents.", "";
     Experiment: "Experiment", "Train parameters of a stack on a course, and watch who is bred.", "";
     Workshop: "Vehicle workshop", "Change the numbers of a vehicle, see what they do, test it and drive it.", "";

@@ -7,8 +7,10 @@
 use crate::app::Editor;
 use crate::autosave::{Autosave, Recovery};
 use crate::background::Background;
+use crate::command::Command;
 use crate::document::{self, Document, UNTITLED};
 use crate::experiment::{ExperimentFile, is_experiment};
+use crate::import_report::ImportReport;
 use crate::jobs::{Job, Outcome, scenario_path};
 use crate::model::{Dialog, Next, Purpose, Tone};
 use crate::sharing::is_bundle;
@@ -16,6 +18,7 @@ use crate::shipped;
 use crate::tools::ToolKind;
 use crate::waiting::own;
 use crate::workshop::{Bench, vehicle_path};
+use roadwright_interchange::osm::ImportSummary;
 use roadwright_render::Picture;
 use roadwright_scenario::{About, Edit, Scenario};
 use std::path::{Path, PathBuf};
@@ -473,6 +476,23 @@ impl Editor {
         self.model.dialog = Dialog::Unsaved(Next::Loaded);
     }
 
+    /// Takes an imported scenario, and opens what the import tells of it.
+    fn take_import(&mut self, path: &Path, (scenario, summary): (Scenario, ImportSummary)) {
+        // A document without a file of its own: the extract is not where it is saved.
+        let mut document = Document::new(scenario);
+        document.mark_dirty();
+        let report = ImportReport {
+            file: path.display().to_string(),
+            document: document.id(),
+            summary,
+        };
+        self.take_document(document);
+        self.say(Tone::Done, &format!("{}: {}.", report.file, report.line()));
+        self.model.import = Some(Arc::new(report));
+        let title = Command::ImportReport.title();
+        self.view.panels.bring_to_front(title);
+    }
+
     /// Takes the outcomes of jobs.
     pub(crate) fn take_jobs(&mut self) {
         // First all are taken, then they act: an outcome may start another job.
@@ -498,13 +518,7 @@ impl Editor {
                 self.take_document(Document::from_file(scenario, &path));
                 self.model.settings.remember(&path);
             }
-            Outcome::Imported(path, Ok((scenario, text))) => {
-                // A document without a file of its own: the extract is not where it is saved.
-                let mut document = Document::new(scenario);
-                document.mark_dirty();
-                self.take_document(document);
-                self.say(Tone::Done, &format!("{}: {text}.", path.display()));
-            }
+            Outcome::Imported(path, Ok(imported)) => self.take_import(&path, *imported),
             Outcome::Saved(path, state, then, Ok(())) => self.note_saved(&path, state, then),
             Outcome::Drawn(path, Ok(())) => {
                 self.say(Tone::Done, &format!("Wrote {}.", path.display()));

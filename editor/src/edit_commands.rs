@@ -6,6 +6,7 @@ use crate::model::Tone;
 use crate::tools::named;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::projection::Projector;
+use roadwright_scenario::check::{Finding, repair};
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{self, Motion, OperationError};
 use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, file};
@@ -32,6 +33,15 @@ impl Editor {
     pub(crate) fn apply(&mut self, label: &str, edit: Edit) {
         if let Err(error) = self.model.document.apply(label, edit) {
             self.say(Tone::Refused, &format!("{error}."));
+        }
+    }
+
+    /// Does what nearly everybody would do about a problem.
+    pub(crate) fn repair(&mut self, finding: &Finding) {
+        let title = finding.code.repair().unwrap_or_default();
+        match repair(self.model.document.scenario(), finding) {
+            Some(edit) => self.edit(|editor| editor.apply(title, edit)),
+            None => self.say(Tone::Refused, "There is nothing to repair any more."),
         }
     }
 

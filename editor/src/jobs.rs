@@ -26,7 +26,7 @@ pub(crate) enum Outcome {
     /// A scenario was read, or what is wrong with its file.
     Opened(PathBuf, Result<Scenario, Box<Damaged>>),
     /// A scenario was made of a map extract; what was left out.
-    Imported(PathBuf, Result<(Scenario, String), String>),
+    Imported(PathBuf, Result<Box<(Scenario, osm::ImportSummary)>, String>),
     /// A state of a document was written.
     Saved(PathBuf, (u64, u64), Option<Next>, Result<(), String>),
     /// A picture was written.
@@ -178,18 +178,7 @@ impl Job {
                 if progress.is_cancelled() {
                     return None;
                 }
-                let imported = imported.map(|(scenario, summary)| {
-                    let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);
-                    if summary.buildings + summary.land > 0 {
-                        let (buildings, land) = (summary.buildings, summary.land);
-                        text += &format!(", {buildings} buildings, {land} areas of land");
-                    }
-                    if !summary.warnings.is_empty() {
-                        let left_out: usize = summary.warnings.iter().map(|w| w.count).sum();
-                        text += &format!("; {left_out} things left out or changed");
-                    }
-                    (scenario, text)
-                });
+                let imported = imported.map(Box::new);
                 Some(Outcome::Imported(path, imported))
             },
         )

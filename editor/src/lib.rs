@@ -29,6 +29,7 @@ mod group_edits;
 mod hand;
 mod hidden_chip;
 mod icons;
+pub mod import_report;
 mod jobs;
 pub mod kept_runs;
 mod keyboard;

@@ -11,6 +11,7 @@ use crate::experiment::{ExperimentAction, ExperimentFile, ExperimentModel};
 use crate::extensions::{Modules, StepRequest};
 use crate::folder_list::ListedFolder;
 use crate::gamepad::PadState;
+use crate::import_report::ImportReport;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
 use crate::planned_ways::PlannedWays;
@@ -45,6 +46,8 @@ pub struct Model {
     pub scene: Arc<Scene>,
     /// What is wrong with it, and the revision that was looked at.
     pub findings: (u64, Arc<Vec<Finding>>),
+    /// What the last import came to.
+    pub import: Option<Arc<ImportReport>>,
     /// Plugins, scripts and all modules to choose from.
     pub modules: Modules,
     /// What is selected.
@@ -291,6 +294,8 @@ pub enum Action {
     Do(Command),
     /// An edit as a step of its own.
     Apply(String, Edit),
+    /// What nearly everybody would do about a problem.
+    Repair(Finding),
     /// The state of the gesture under way.
     Preview(String, Edit),
     /// The end of the gesture, or of the one with this label only.

@@ -11,7 +11,8 @@ use roadwright_editor::tools::{MapPart, ObstacleKind, TerrainMode, ToolKind};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{
-    DrivingSide, DynamicsLevel, LandId, LandUse, ObjectId, Place, PointOfInterestId, RoadId, Shape,
+    DrivingSide, DynamicsLevel, LandId, LandUse, Node, ObjectId, Place, PointOfInterestId, RoadId,
+    Shape,
 };
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -66,6 +67,22 @@ fn from_an_empty_world_to_a_car_through_a_junction_in_six_actions() {
         "{:?}",
         bench.editor().model().findings
     );
+}
+
+#[test]
+fn a_problem_is_repaired_by_a_click() {
+    let mut bench = crossroads();
+    bench.ask(Action::Tool(ToolKind::Obstacle));
+    bench.drag(&[(-60.0, -4.0), (-50.0, 3.0)]);
+    bench.key(Key::V);
+    let before = bench.scenario().clone();
+    let problems = |bench: &Bench| bench.editor().model().findings.1.len();
+    assert_eq!(problems(&bench), 1);
+    bench.press_tab("Problems (1)");
+    bench.press("Delete the obstacle: obstacle 1");
+    assert_eq!(problems(&bench), 0);
+    assert!(bench.scenario().obstacles().is_empty());
+    undo_gives_back(&mut bench, &before);
 }
 
 #[test]
@@ -1004,10 +1021,19 @@ fn map_extracts_are_imported_beside_the_frame() {
     let path = bench.folder.path().join("small.osm");
     let osm = r#"<osm version="0.6"><node id="1" lat="53.0" lon="-6.0"/><node id="2" lat="53.001" lon="-6.0"/>
         <node id="3" lat="53.001" lon="-6.002"/><way id="7"><nd ref="1"/><nd ref="2"/><nd ref="3"/>
-        <tag k="highway" v="residential"/><tag k="name" v="Small Street"/></way></osm>"#;
+        <tag k="highway" v="residential"/><tag k="name" v="Small Street"/></way>
+        <way id="8"><nd ref="3"/><nd ref="99"/><tag k="highway" v="residential"/></way></osm>"#;
     std::fs::write(&path, osm).unwrap();
     bench.ask(Action::Path(path, Purpose::Import, None));
     assert!(bench.scenario().network().road_count() >= 1);
+    // What was left out stays in a panel, and a click shows where it lies.
+    bench.harness.get_by_label("Left out or changed: 1");
+    bench.press("way 8");
+    let centre = bench.editor().model().camera.centre;
+    let at_end = |node: &Node| (node.position() - centre).length() < 1.0;
+    let mut nodes = bench.scenario().network().nodes();
+    assert!(nodes.any(|(_, node)| at_end(node)));
+    drop(nodes);
     assert!(
         bench
             .scenario()
@@ -1018,6 +1044,14 @@ fn map_extracts_are_imported_beside_the_frame() {
     let picture = bench.folder.path().join("map.png");
     bench.ask(Action::Path(picture.clone(), Purpose::Picture, None));
     assert!(image::open(&picture).unwrap().width() > 500);
+    // Of another scenario it is only told.
+    bench.ask(Action::Go(Next::New));
+    assert!(
+        bench
+            .harness
+            .query_by_label_contains("Another scenario is open now")
+            .is_some()
+    );
 }
 
 #[test]

@@ -26,7 +26,7 @@ type Groups = &'static [&'static [C]];
 
 const FILE: Groups = &[
     &[C::New, C::Open, C::Save, C::SaveAs],
-    &[C::Import, C::ExportPicture, C::Share],
+    &[C::Import, C::ImportReport, C::ExportPicture, C::Share],
     &[C::Welcome, C::Quit],
 ];
 const EDIT: Groups = &[

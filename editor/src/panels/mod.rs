@@ -11,6 +11,7 @@ mod driving;
 mod experiment;
 mod groups;
 mod history;
+mod import;
 mod inspector;
 mod keys;
 mod kinds;
@@ -74,6 +75,8 @@ pub(crate) enum Pane {
     Workshop,
     /// Two runs beside each other; it is opened when it is asked for.
     Compare,
+    /// What the last import came to; it is opened by an import, or when it is asked for.
+    Import,
 }
 
 impl Pane {
@@ -92,6 +95,7 @@ impl Pane {
             Self::Experiment => "Experiment",
             Self::Workshop => "Workshop",
             Self::Compare => Command::CompareRuns.title(),
+            Self::Import => Command::ImportReport.title(),
         }
     }
 }
@@ -131,7 +135,12 @@ impl PanelState {
     /// Brings the panel with a title to the front.
     pub(crate) fn bring_to_front(&mut self, title: &str) {
         // These may be in no tile yet, or have been closed.
-        let opened = [Pane::Experiment, Pane::Workshop, Pane::Compare];
+        let opened = [
+            Pane::Experiment,
+            Pane::Workshop,
+            Pane::Compare,
+            Pane::Import,
+        ];
         if let Some(pane) = opened.into_iter().find(|pane| pane.title() == title) {
             opened::open_below_map(&mut self.tree, pane);
         }
@@ -210,6 +219,7 @@ impl Behavior<Pane> for Panes<'_> {
                     }
                     Pane::Workshop => workshop::ui(ui, self.model, self.actions),
                     Pane::Compare => compare::ui(ui, self.model, self.compare, self.actions),
+                    Pane::Import => import::ui(ui, self.model, self.actions),
                     Pane::Map => {}
                 });
         });
@@ -244,7 +254,7 @@ impl Behavior<Pane> for Panes<'_> {
         matches!(
             pane,
             Some(Tile::Pane(
-                Pane::Experiment | Pane::Workshop | Pane::Compare
+                Pane::Experiment | Pane::Workshop | Pane::Compare | Pane::Import
             ))
         )
     }

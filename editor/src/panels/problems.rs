@@ -1,8 +1,8 @@
-//! What is wrong, with a jump to where it is.
+//! What is wrong, with a jump to where it is, and a repair where one edit is what anybody would do.
 
 use crate::model::{Action, Model};
 use crate::tools::Tone;
-use egui::{Align, Layout, RichText, Ui};
+use egui::{Align, Layout, RichText, Role, Ui, WidgetInfo};
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::operation::Objects;
 
@@ -43,5 +43,13 @@ fn row(ui: &mut Ui, model: &Model, finding: &Finding, actions: &mut Vec<Action>)
         }
     });
     ui.label(RichText::new(&finding.message).small());
+    if let Some(title) = finding.code.repair() {
+        let name = format!("{title}: {}", finding.object);
+        let link = ui.link(RichText::new(title).small());
+        link.widget_info(|| WidgetInfo::labeled(Role::Link, true, &name));
+        if link.clicked() {
+            actions.push(Action::Repair(finding.clone()));
+        }
+    }
     ui.add_space(4.0);
 }

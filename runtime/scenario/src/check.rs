@@ -7,7 +7,10 @@ mod junctions;
 mod land;
 mod obstacles;
 mod points_of_interest;
+mod repair;
 mod roads;
+
+pub use repair::repair;
 
 use crate::ids::ObjectId;
 use crate::junction::{Layout, layout};

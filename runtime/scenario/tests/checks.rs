@@ -5,7 +5,7 @@ mod common;
 
 use common::*;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
-use roadwright_scenario::check::{Code, Severity, check};
+use roadwright_scenario::check::{Code, Severity, check, repair};
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::*;
 
@@ -341,4 +341,122 @@ fn points_of_interest_have_names_of_their_own() {
         .find(|(object, _)| *object == point(3))
         .unwrap();
     assert!(twin.1.contains("of point of interest 1"), "{twin:?}");
+}
+
+/// Repairs the first finding of a kind; all that it was about is well then, and the inverse gives it back.
+fn is_repaired(scenario: &Scenario, code: Code) {
+    let finding = check(scenario)
+        .into_iter()
+        .find(|finding| finding.code == code)
+        .unwrap_or_else(|| panic!("{code:?} was to be provoked"));
+    assert!(code.repair().is_some());
+    let edit = repair(scenario, &finding).unwrap_or_else(|| panic!("{code:?} has a repair"));
+    let mut repaired = scenario.clone();
+    let back = repaired.apply(edit).unwrap();
+    assert!(!check(&repaired).contains(&finding), "{code:?}: {finding}");
+    // What is well needs no repair.
+    let again = repair(&repaired, &finding);
+    let is_deleted = matches!(
+        code,
+        Code::ObstacleOnRoad | Code::AgentsOverlap | Code::NameUnclear
+    );
+    assert!(
+        is_deleted || again.is_none_or(|edit| edit == Edit::Batch(Vec::new())),
+        "{code:?}"
+    );
+    repaired.apply(back).unwrap();
+    assert_eq!(&repaired, scenario, "{code:?}");
+}
+
+#[test]
+fn findings_are_repaired_by_one_edit() {
+    is_repaired(
+        &with(Edit::Obstacle(
+            ObstacleId(1),
+            Some(Box::new(crate_at(50.0, 2.0))),
+        )),
+        Code::ObstacleOnRoad,
+    );
+    let mut twins = with_agent(|_| ());
+    twins
+        .apply(Edit::Agent(AgentId(2), Some(Box::new(west_to_east()))))
+        .unwrap();
+    is_repaired(&twins, Code::AgentsOverlap);
+    let mut named = crossroads();
+    for (id, name) in [(1, "Bakery"), (2, "Bakery 2"), (3, "Bakery")] {
+        let point = PointOfInterest {
+            name: name.into(),
+            x: f64::from(id),
+            y: 0.0,
+            heading: None,
+        };
+        let edit = Edit::PointOfInterest(PointOfInterestId(id), Some(Box::new(point)));
+        named.apply(edit).unwrap();
+    }
+    is_repaired(&named, Code::NameUnclear);
+    let mut grouped = crossroads();
+    for id in [1, 2] {
+        let members = [ObjectId::Road(RoadId(1)), ObjectId::Road(RoadId(2))];
+        let edit = Edit::Group(GroupId(id), Some(Box::new(Group::new("g", members))));
+        grouped.apply(edit).unwrap();
+    }
+    is_repaired(&grouped, Code::GroupMember);
+}
+
+#[test]
+fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
+    let decided = |rules: JunctionRules| {
+        let mut scenario = crossroads();
+        let centre = scenario.network().road(RoadId(1)).unwrap().to;
+        let node = scenario.network().node(centre).unwrap().clone();
+        let edit = Edit::Node(centre, Some(Node { rules, ..node }));
+        scenario.apply(edit).unwrap();
+        scenario
+    };
+    let none = JunctionRules::default;
+    let restriction = |to| Restriction {
+        kind: RestrictionKind::No,
+        from: RoadId(1),
+        to: RoadId(to),
+    };
+    let restrictions = vec![restriction(2), restriction(88)];
+    let scenario = decided(JunctionRules {
+        restrictions,
+        ..none()
+    });
+    is_repaired(&scenario, Code::DanglingRestriction);
+    let crossings = vec![
+        CrossingRule::over(RoadId(1)),
+        CrossingRule::over(RoadId(88)),
+    ];
+    let scenario = decided(JunctionRules {
+        crossings,
+        ..none()
+    });
+    is_repaired(&scenario, Code::DanglingCrossing);
+    let lane = |road, lane| RoadLane {
+        road: RoadId(road),
+        lane,
+    };
+    let turns = TurnRules {
+        add: vec![LaneTurn {
+            from: lane(1, 9),
+            to: lane(2, 1),
+        }],
+        remove: Vec::new(),
+    };
+    is_repaired(
+        &decided(JunctionRules { turns, ..none() }),
+        Code::DanglingTurn,
+    );
+    let corner = |road, next, radius| CornerRule {
+        road: RoadId(road),
+        next: RoadId(next),
+        radius,
+    };
+    let corners = vec![corner(1, 88, 5.0)];
+    is_repaired(
+        &decided(JunctionRules { corners, ..none() }),
+        Code::DanglingCorner,
+    );
 }

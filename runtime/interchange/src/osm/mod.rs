@@ -22,10 +22,13 @@ mod xml;
 pub use elements::{CrossingTags, Elements, OsmNode, Relation, Sign, SignKind, Tags, Way};
 pub use projection::{LocalProjection, great_circle_distance};
 
+use glam::DVec2;
 use roadwright_geometry::GeometryError;
 use roadwright_scenario::junction::{Layout, layout};
 use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{DrivingSide, EditError, LaneChange, RoadAccess, RoadNetwork, Scenario};
+use roadwright_scenario::{
+    DrivingSide, EditError, GeoOrigin, LaneChange, RoadAccess, RoadNetwork, Scenario,
+};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use thiserror::Error;
@@ -123,7 +126,7 @@ pub struct ImportOptions {
 }
 
 /// Something that was left out or changed, and how often.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ImportWarning {
     /// What and why.
     pub reason: String,
@@ -131,6 +134,9 @@ pub struct ImportWarning {
     pub count: usize,
     /// The first few, as OSM ids such as `way 123`.
     pub examples: Vec<String>,
+    /// Where each of these lies, m, as far as the data say so: a node itself, of a way or a relation its first
+    /// node.
+    pub places: Vec<Option<DVec2>>,
 }
 
 /// Collects warnings by reason.
@@ -148,13 +154,51 @@ impl Warnings {
         }
     }
 
-    fn into_list(self) -> Vec<ImportWarning> {
-        let warning = |(reason, (count, examples))| ImportWarning {
+    fn into_list(self, elements: &Elements, origin: Option<GeoOrigin>) -> Vec<ImportWarning> {
+        let projection =
+            origin.map(|origin| LocalProjection::new(origin.latitude_deg, origin.longitude_deg));
+        let place = |object: &String| {
+            let first = first_node(elements, object)?;
+            Some(projection?.to_world(first.latitude, first.longitude))
+        };
+        let warning = |(reason, (count, examples)): (String, (usize, Vec<String>))| ImportWarning {
             reason,
             count,
+            places: examples.iter().map(place).collect(),
             examples,
         };
         self.0.into_iter().map(warning).collect()
+    }
+}
+
+/// The first node of an element that is named as in `way 123`.
+fn first_node<'a>(elements: &'a Elements, object: &str) -> Option<&'a OsmNode> {
+    let (kind, id) = object.split_once(' ')?;
+    let id: i64 = id.split(' ').next()?.parse().ok()?;
+    let of_way = |id: i64| {
+        let mut ways = [&elements.ways, &elements.trams, &elements.areas]
+            .into_iter()
+            .flatten();
+        let way = ways.find(|way| way.id == id)?;
+        way.nodes.iter().find_map(|node| elements.nodes.get(node))
+    };
+    match kind {
+        "node" => elements.nodes.get(&id),
+        "way" => of_way(id),
+        "relation" => {
+            let lists = [&elements.restrictions, &elements.multipolygons];
+            let relation = lists
+                .into_iter()
+                .flatten()
+                .find(|relation| relation.id == id)?;
+            let mut members = relation.members.iter();
+            members.find_map(|(kind, id, _)| match kind {
+                'n' => elements.nodes.get(id),
+                'w' => of_way(*id),
+                _ => None,
+            })
+        }
+        _ => None,
     }
 }
 
@@ -285,7 +329,7 @@ pub fn import(
         crossings_unassigned: counts.crossings_unassigned,
         restrictions: restrictions.at.values().map(Vec::len).sum(),
         via_restrictions: restrictions.via.values().map(Vec::len).sum(),
-        warnings: warnings.into_list(),
+        warnings: warnings.into_list(elements, scenario.about().origin),
         ..measured(&scenario, &layout, &graph)
     };
     Ok((scenario, summary))

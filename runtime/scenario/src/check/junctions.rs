@@ -5,6 +5,7 @@ use crate::ids::{NodeId, RoadId};
 use crate::junction::{Arm, Conflicts, Corner, Junction, Signals};
 use crate::junction_rules::{CornerRule, RoadLane};
 use crate::network::Node;
+use crate::scenario::Scenario;
 use std::collections::BTreeSet;
 
 /// Radii that differ by less are the same, m.
@@ -55,7 +56,7 @@ fn turns(
     if rules.is_empty() {
         return;
     }
-    let lanes = |entering: bool| lanes(subjects, junction, entering);
+    let lanes = |entering: bool| lanes(subjects.scenario, junction, entering);
     let (leading_in, leading_out) = (lanes(true), lanes(false));
     for turn in rules.add.iter().chain(&rules.remove) {
         for (lane, lanes, way) in [
@@ -74,8 +75,11 @@ fn turns(
 }
 
 /// The lanes that lead into a junction, or out of it.
-fn lanes(subjects: &Subjects<'_>, junction: &Junction, entering: bool) -> BTreeSet<RoadLane> {
-    let scenario = subjects.scenario;
+pub(super) fn lanes(
+    scenario: &Scenario,
+    junction: &Junction,
+    entering: bool,
+) -> BTreeSet<RoadLane> {
     let side = scenario.about().driving_side;
     let mut all = BTreeSet::new();
     for end in &junction.arms {
@@ -124,7 +128,7 @@ fn corners(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
 }
 
 /// The corner from one road to the next one counter-clockwise.
-fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Option<&Corner> {
+pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Option<&Corner> {
     let arms = &junction.arms;
     let mut corners = junction.corners.iter().enumerate();
     let found =

@@ -1,0 +1,70 @@
+//! What an import came to: what it made, and what it left out or changed, and where.
+
+use roadwright_interchange::osm::ImportSummary;
+
+/// What the last import came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ImportReport {
+    /// The file that was read.
+    pub file: String,
+    /// The document that it became: places are those of this one.
+    pub document: u64,
+    /// What was made and what was left out.
+    pub summary: ImportSummary,
+}
+
+impl ImportReport {
+    /// How many things were left out or changed.
+    pub fn left_out(&self) -> usize {
+        self.summary
+            .warnings
+            .iter()
+            .map(|warning| warning.count)
+            .sum()
+    }
+
+    /// It in a line.
+    pub fn line(&self) -> String {
+        let summary = &self.summary;
+        let mut text = format!("{} roads, {:.1} km", summary.roads, summary.road_km);
+        if summary.buildings + summary.land > 0 {
+            let (buildings, land) = (summary.buildings, summary.land);
+            text += &format!(", {buildings} buildings, {land} areas of land");
+        }
+        let left_out = self.left_out();
+        if left_out > 0 {
+            text += &format!("; {left_out} things left out or changed");
+        }
+        text
+    }
+
+    /// What was made, by name, without what there is none of.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let summary = &self.summary;
+        let counted = [
+            ("drivable ways", summary.ways),
+            ("junctions", summary.junctions),
+            ("signals", summary.signals),
+            ("junctions and crossings with signals", summary.controllers),
+            ("stop and give-way signs", summary.signs),
+            ("crossings for people on foot", summary.crossings),
+            ("turn restrictions", summary.restrictions),
+            (
+                "turn restrictions over other roads",
+                summary.via_restrictions,
+            ),
+            ("lanes with arrows", summary.turn_lanes),
+            ("lanes with lines not to cross", summary.lane_changes),
+            ("buildings", summary.buildings),
+            ("areas of land", summary.land),
+        ];
+        let roads = format!("{}, {:.1} km", summary.roads, summary.road_km);
+        let lanes = format!("{}, {:.1} km", summary.lanes, summary.lane_km);
+        let counted = counted.into_iter().filter(|(_, count)| *count > 0);
+        let counted = counted.map(|(name, count)| (name, count.to_string()));
+        [("roads", roads), ("lanes", lanes)]
+            .into_iter()
+            .chain(counted)
+            .collect()
+    }
+}

@@ -1,0 +1,188 @@
+//! Repairs: for some findings one edit is what nearly everybody would do.
+
+use super::{Code, Finding, junctions};
+use crate::edit::Edit;
+use crate::ids::{NodeId, ObjectId, RoadId};
+use crate::junction::{Flag, Junction, LaneEnd, Layout, Turn, layout};
+use crate::junction_rules::JunctionRules;
+use crate::network::Node;
+use crate::operation::deleted;
+use crate::road::RoadEnd;
+use crate::scenario::Scenario;
+use std::collections::BTreeSet;
+
+/// How much later an agent sets out whose place is taken, s.
+const LATER: f64 = 5.0;
+
+impl Code {
+    /// What [`repair`] would do about findings of this kind, as a button says it; `None` where that is for
+    /// people to decide.
+    pub fn repair(self) -> Option<&'static str> {
+        match self {
+            Self::ObstacleOnRoad => Some("Delete the obstacle"),
+            Self::AgentsOverlap => Some("Let it set out 5 s later"),
+            Self::NameUnclear => Some("Give it a name of its own"),
+            Self::GroupMember => Some("Take it out of the group"),
+            Self::ArrowToNowhere => Some("Take away arrows to nowhere"),
+            Self::NoRoomForCrossing => Some("Take the crossing away"),
+            Self::CornerSqueezed => Some("Take the radius that fits"),
+            Self::DanglingRestriction
+            | Self::DanglingCrossing
+            | Self::DanglingTurn
+            | Self::DanglingCorner => Some("Take out what is not there"),
+            _ => None,
+        }
+    }
+}
+
+/// The edit that repairs a finding; `None` if there is none, or nothing to repair any more.
+///
+/// A finding about what is decided at a node is repaired with all of its kind there. Lays the network out
+/// for those about junctions: O(roads).
+pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
+    finding.code.repair()?;
+    match finding.object {
+        ObjectId::Obstacle(_) => Some(deleted(scenario, &[finding.object].into())),
+        ObjectId::Agent(id) if finding.code == Code::AgentsOverlap => {
+            let mut agent = scenario.agents().get(&id)?.clone();
+            agent.depart += LATER;
+            Some(Edit::Agent(id, Some(Box::new(agent))))
+        }
+        ObjectId::PointOfInterest(id) if finding.code == Code::NameUnclear => {
+            let mut point = scenario.points_of_interest().get(&id)?.clone();
+            point.name = free_name(scenario, &point.name);
+            Some(Edit::PointOfInterest(id, Some(Box::new(point))))
+        }
+        object if finding.code == Code::GroupMember => in_one_group(scenario, object),
+        ObjectId::Road(id) => without_arrows(scenario, id),
+        ObjectId::Node(id) => with_rules(scenario, id, |rules, junction| {
+            mend(scenario, id, finding.code, rules, junction);
+        }),
+        _ => None,
+    }
+}
+
+/// A name that no place has, from one that another has as well or that is empty.
+fn free_name(scenario: &Scenario, name: &str) -> String {
+    let name = match name.trim() {
+        "" => "Place",
+        name => name,
+    };
+    let taken: BTreeSet<&str> = scenario
+        .points_of_interest()
+        .values()
+        .map(|point| point.name.as_str())
+        .collect();
+    let numbered = (2..).map(|number| format!("{name} {number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    let free = names.find(|name| !taken.contains(name.as_str()));
+    free.expect("there are more numbers than places")
+}
+
+/// Leaves an object in the first of its groups, or in none if it does not exist.
+fn in_one_group(scenario: &Scenario, object: ObjectId) -> Option<Edit> {
+    let is_there = scenario.contains(object);
+    let groups = scenario.groups().iter();
+    let groups: Vec<_> = groups
+        .filter(|(_, group)| group.members().contains(&object))
+        .collect();
+    let wrong = match groups.split_first() {
+        // In one group it may stay.
+        Some((_, others)) if is_there => others,
+        _ => &groups,
+    };
+    if wrong.is_empty() {
+        return None;
+    }
+    let edits = wrong.iter().map(|(id, group)| {
+        let others = group.members().iter().copied();
+        let smaller = group.with_members(others.filter(|member| *member != object));
+        Edit::Group(**id, Some(Box::new(smaller)))
+    });
+    Some(Edit::Batch(edits.collect()))
+}
+
+/// Takes away the arrows of a road's lanes that show ways which its junctions have not.
+fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
+    let layout = layout(scenario.network(), scenario.about());
+    let flags = layout.junctions.iter().flat_map(|junction| &junction.flags);
+    let wrong = flags.filter_map(|flag| match flag {
+        Flag::NoSuchTurn(at, turn) if at.road == id => Some((*at, *turn)),
+        _ => None,
+    });
+    let wrong: Vec<(LaneEnd, Turn)> = wrong.collect();
+    let mut road = scenario.network().road(id)?.clone();
+    for (at, turn) in &wrong {
+        let section = match at.end {
+            RoadEnd::Start => road.lane_sections.first_mut(),
+            RoadEnd::End => road.lane_sections.last_mut(),
+        };
+        let mut lanes = section.into_iter().flat_map(|section| &mut section.lanes);
+        if let Some(lane) = lanes.find(|lane| lane.id == at.lane) {
+            lane.turns = lane.turns.with(*turn, false);
+        }
+    }
+    (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
+}
+
+/// What is decided at a node, changed.
+fn with_rules(
+    scenario: &Scenario,
+    id: NodeId,
+    change: impl FnOnce(&mut JunctionRules, &Junction),
+) -> Option<Edit> {
+    let node: &Node = scenario.network().node(id)?;
+    let layout: Layout = layout(scenario.network(), scenario.about());
+    let mut changed = node.clone();
+    change(&mut changed.rules, layout.junction_at(id)?);
+    (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
+}
+
+/// Takes out of the rules of a node what findings of a kind are about.
+fn mend(
+    scenario: &Scenario,
+    id: NodeId,
+    code: Code,
+    rules: &mut JunctionRules,
+    junction: &Junction,
+) {
+    let network = scenario.network();
+    let ends = network.ends_at(id);
+    let meets = |road: RoadId| ends.iter().any(|(end, _)| *end == road);
+    match code {
+        Code::DanglingRestriction => {
+            rules
+                .restrictions
+                .retain(|rule| meets(rule.from) && meets(rule.to));
+            rules
+                .via_restrictions
+                .retain(|rule| rule.roads(network, id).is_some());
+        }
+        Code::DanglingCrossing => rules.crossings.retain(|rule| meets(rule.road)),
+        Code::NoRoomForCrossing => {
+            let has_no_room = |road| junction.flags.contains(&Flag::NoRoomForCrossing(road));
+            rules.crossings.retain(|rule| !has_no_room(rule.road));
+        }
+        Code::DanglingTurn => {
+            let lanes = |entering| junctions::lanes(scenario, junction, entering);
+            let (leading_in, leading_out) = (lanes(true), lanes(false));
+            for turns in [&mut rules.turns.add, &mut rules.turns.remove] {
+                turns.retain(|turn| {
+                    leading_in.contains(&turn.from) && leading_out.contains(&turn.to)
+                });
+            }
+        }
+        Code::DanglingCorner => rules.corners.retain(|rule| {
+            let corner = junctions::corner_of(junction, rule.road, rule.next);
+            corner.is_some_and(|corner| corner.wanted_radius != 0.0)
+        }),
+        Code::CornerSqueezed => {
+            for rule in &mut rules.corners {
+                if let Some(corner) = junctions::corner_of(junction, rule.road, rule.next) {
+                    rule.radius = rule.radius.min(corner.radius);
+                }
+            }
+        }
+        _ => {}
+    }
+}
