@@ -7,8 +7,9 @@ use super::model::{RigidModel, Wheel};
 use super::surface::Surface;
 use super::tracks::Turn;
 use super::wheels::{Locked, Turning};
-use crate::drive_train::Driver;
+use crate::drive_train::{Driver, PedalCommand};
 use crate::dynamic::{GRAVITY, Propulsion, Push, Wish};
+use crate::grade::{Ask, Climb, Grade};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{atan, sin_cos, tan};
 
@@ -193,6 +194,9 @@ impl<S: Surface> Moment<'_, S> {
             controls.acceleration + slope
         };
         let is_reversing = controls.is_reversing;
+        if let Some(held) = controls.pedals {
+            return self.pressed(state, held, is_reversing, speed);
+        }
         if let Some(train) = &self.model.train {
             let mut driver = Driver {
                 train,
@@ -200,6 +204,7 @@ impl<S: Surface> Moment<'_, S> {
                 acceleration,
                 is_reversing,
                 pull: 0.0,
+                pedals: None,
             };
             let push = driver.push(speed, self.dt);
             return self.spun(push, state, speed);
@@ -210,6 +215,40 @@ impl<S: Surface> Moment<'_, S> {
             limits: self.model.limits,
         };
         wish.push(speed, self.dt)
+    }
+
+    /// What pedals that are held make of engine and brakes. The weight pulls at the body by itself.
+    fn pressed(
+        &self,
+        state: &mut CarState,
+        held: PedalCommand,
+        is_reversing: bool,
+        speed: f64,
+    ) -> Push {
+        let limits = &self.model.limits;
+        if let Some(train) = &self.model.train {
+            let mut driver = Driver {
+                train,
+                state: &mut state.drive,
+                acceleration: f64::NAN,
+                is_reversing,
+                pull: 0.0,
+                pedals: Some(held),
+            };
+            let push = driver.push(speed, self.dt);
+            return self.spun(push, state, speed);
+        }
+        let mut foot = Climb {
+            grade: Grade::between(0.0, 1.0).with(limits.max_acceleration, f64::INFINITY),
+            ask: Ask {
+                acceleration: f64::NAN,
+                is_reversing,
+                max_braking: limits.max_braking,
+                pedals: Some(held),
+            },
+            max_speed: limits.max_speed,
+        };
+        foot.push(speed, self.dt)
     }
 
     /// What an engine gives whose wheels spin: it turns with them, up to its limit. Gears are those of the
