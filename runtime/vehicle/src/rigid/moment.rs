@@ -30,6 +30,8 @@ pub(super) struct Contact {
     pub(super) compression: f64,
     /// N; 0 in the air.
     pub(super) load: f64,
+    /// Of its damper, N; below 0 it pulls.
+    damper: f64,
     /// Of a sphere.
     pub(super) sphere: SphereForces,
     friction: f64,
@@ -122,7 +124,7 @@ impl<S: Surface> Moment<'_, S> {
             ..Controls::default()
         };
         let push = Push {
-            brake: braking.foot,
+            brake: braking.foot.min(self.model.most_braking),
             ..Push::default()
         };
         self.roll(state, (&controls, None, &push), contacts)
@@ -349,18 +351,41 @@ impl<S: Surface> Moment<'_, S> {
             let rate = -velocity.dot(normal) / facing;
             // The damper by the implicit rule: it stops the wheel at most.
             let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
-            let spring = wheel.sprung + wheel.spring * compression;
-            let load = if spring > 0.0 {
-                (spring + damping * rate).max(0.0)
-            } else {
-                0.0
-            };
             Contact {
                 compression,
-                load,
+                damper: damping * rate,
                 ..self.contact(wheel, turn, state, (arm, normal))
             }
         }));
+        for number in 0..contacts.len() {
+            contacts[number].load = self.load(number, contacts);
+        }
+    }
+
+    /// What spring and damper of a wheel press on the ground, N.
+    fn load(&self, number: usize, contacts: &[Contact]) -> f64 {
+        let (wheel, contact) = (&self.model.wheels[number], &contacts[number]);
+        let own = wheel.sprung + wheel.spring * contact.compression;
+        // In the air, or with its axis along the ground.
+        if own <= 0.0 || contact.normal == DVec3::ZERO {
+            return 0.0;
+        }
+        let spring = if self.model.shares_load {
+            wheel.sprung + wheel.spring * self.mean_compression(wheel, contacts)
+        } else {
+            own
+        };
+        (spring + contact.damper).max(0.0)
+    }
+
+    /// Of the wheels on the side of one: bellows that are joined have one pressure.
+    fn mean_compression(&self, wheel: &Wheel, contacts: &[Contact]) -> f64 {
+        let all = self.model.wheels.iter().zip(contacts);
+        let side = all.filter(|(other, _)| other.contact.y * wheel.contact.y > 0.0);
+        let (sum, count) = side.fold((0.0, 0.0), |(sum, count), (other, contact)| {
+            (sum + contact.compression.max(other.longest()), count + 1.0)
+        });
+        sum / count
     }
 
     /// How much the wheels that steer turn the vehicle, 1/m.
