@@ -386,7 +386,8 @@ impl Canvas {
         if let Some(live) = &model.live {
             signals(board, model, &live.signals);
             if model.settings.rigid_bodies {
-                board.bodies(model.document.scenario(), &live.snapshot);
+                let ground = live.ground.as_deref();
+                board.bodies(model.document.scenario(), ground, &live.snapshot);
             }
         }
     }
