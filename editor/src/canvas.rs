@@ -518,7 +518,8 @@ fn over_traffic(board: &Board<'_>, model: &Model) {
     };
     signals(board, model, &live.signals);
     if model.settings.rigid_bodies {
-        board.bodies(model.document.scenario(), &live.snapshot);
+        let ground = live.ground.as_deref();
+        board.bodies(model.document.scenario(), ground, &live.snapshot);
     }
 }
 

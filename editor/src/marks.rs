@@ -14,7 +14,7 @@ use roadwright_render::{bodies, signal};
 use roadwright_scenario::Scenario;
 use roadwright_scenario::check::{Finding, Severity};
 use roadwright_scenario::junction::Light;
-use roadwright_simulation::{SignalHead, Snapshot};
+use roadwright_simulation::{Ground, SignalHead, Snapshot};
 use roadwright_training::experiment::DrivePath;
 
 /// Width of the bar that shows a signal, and how far it reaches to both sides of the lane's middle, m.
@@ -123,7 +123,12 @@ impl Board<'_> {
     }
 
     /// Draws rigid bodies as the solver has them.
-    pub(crate) fn bodies(&self, scenario: &Scenario, snapshot: &Snapshot) {
+    pub(crate) fn bodies(&self, scenario: &Scenario, ground: Option<&Ground>, snapshot: &Snapshot) {
+        let stroke = PathStroke::new(1.3, self.theme.still_line());
+        for line in ground.map_or(Vec::new(), |ground| bodies::stills(ground, snapshot)) {
+            self.painter
+                .add(PathShape::line(self.points(&line), stroke.clone()));
+        }
         let stroke = PathStroke::new(1.3, self.theme.body_line());
         let view = self.camera.view(self.rect);
         for line in bodies::lines(scenario, snapshot, view, self.camera.scale) {

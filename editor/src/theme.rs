@@ -47,6 +47,12 @@ impl Theme {
         Color32::from_rgb(color.red(), color.green(), color.blue())
     }
 
+    /// Outlines of what stands fixed around them.
+    pub(crate) fn still_line(self) -> Color32 {
+        let color = palette::still_line(self.dark).to_color_u8();
+        Color32::from_rgb(color.red(), color.green(), color.blue())
+    }
+
     /// Text on the map.
     pub(crate) fn ink(self) -> Color32 {
         if self.dark {

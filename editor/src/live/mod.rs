@@ -17,8 +17,8 @@ use crate::run_results::RunResults;
 use roadwright_agent::{BehaviourView, Registry};
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
-    AgentCounts, Collision, CouplingOrder, HandControls, Inspection, JunctionInspection, LogLine,
-    Mark, RoadInspection, SignalHead, Snapshot, Status, VehicleRecord,
+    AgentCounts, Collision, CouplingOrder, Ground, HandControls, Inspection, JunctionInspection,
+    LogLine, Mark, RoadInspection, SignalHead, Snapshot, Status, VehicleRecord,
 };
 use runner::Runner;
 use std::sync::mpsc::{Sender, channel};
@@ -96,6 +96,8 @@ pub struct Timeline {
 pub struct LivePicture {
     /// The vehicles.
     pub snapshot: Snapshot,
+    /// The ground that they drive on, once the run has begun.
+    pub ground: Option<Arc<Ground>>,
     /// How far it can be looked back at; the snapshot is of the moment that is shown.
     pub timeline: Timeline,
     /// The agent that a person drives, and how.

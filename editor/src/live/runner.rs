@@ -382,6 +382,7 @@ impl Runner {
         let world = run.world();
         picture.trace = Arc::new(run.watch.trace.iter().copied().collect());
         picture.snapshot = world.snapshot();
+        picture.ground = Some(world.ground().clone());
         picture.is_over = world.is_over();
         picture.counts = world.counts();
         // Nobody can read it while it runs.

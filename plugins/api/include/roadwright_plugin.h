@@ -108,6 +108,36 @@ typedef struct rw_controller_output {
   double steering;     /* angle of the front wheels, rad; -1.6 to 1.6 */
 } rw_controller_output;
 
+/* What a vehicle can do now: for controllers that drive by pedals, see RW_PEDALS_EXTENSION.
+ * Accelerations are along the way that it is to drive; between no pedal and a whole one they are
+ * taken to be linear. Exact where there is no engine; else at this speed and in this gear. */
+typedef struct rw_drive_input {
+  double full_throttle; /* acceleration of the whole throttle in this gear, as far as the engine
+                           goes; air, rolling and slope are taken off, m/s^2 */
+  double coasting;      /* acceleration without any pedal, m/s^2 */
+  double full_brake;    /* acceleration of the whole foot brake, m/s^2; less than coasting */
+  double grip;          /* most that the tyres pass on to the ground here, m/s^2 */
+  double slope;         /* of gravity, m/s^2: less than 0 uphill; part of the first three */
+  double acceleration;  /* in the last step, m/s^2 */
+  double throttle;      /* in the last step, 0 to 1; 0 where there is no engine */
+  double brake;         /* in the last step, 0 to 1; 0 where there is no engine */
+  double rpm;           /* of the engine; 0 where there is none, as of the next two */
+  double idle_rpm;      /* no slower than this: below it the clutch slips */
+  double limit_rpm;     /* no faster than this */
+  double gear;          /* that is in: 1 is the first one forwards, -1 the one backwards; 0: none */
+  double gears;         /* how many there are the way that it is to drive; 0 without a gearbox */
+} rw_drive_input;
+
+/* Pedals, lever and wheel, at every level of dynamics: those with an engine take them as they are,
+ * others turn them into an acceleration within the limits of the vehicle. */
+typedef struct rw_pedals_output {
+  double throttle;   /* 0 to 1: share of the engine's torque */
+  double brake;      /* 0 to 1 */
+  double hand_brake; /* on if more than 0.5 */
+  double gear;       /* from 1 for the first one the way that it is to drive; 0: automatic */
+  double steering;   /* angle of the front wheels, rad; -1.6 to 1.6 */
+} rw_pedals_output;
+
 typedef struct rw_planner_input {
   uint32_t strip;            /* where the agent is */
   uint32_t goal_strip;       /* where it wants to go */
@@ -293,6 +323,36 @@ typedef struct rw_controller_extension {
   int32_t (*lookahead)(rw_instance *self, double *distance, double *time);
 } rw_controller_extension;
 
+/* Extension "roadwright.pedals/1" of a plugin: a controller that offers it drives by pedals. It is
+ * asked here instead of by rw_api.step; hosts that do not know the extension ask step. */
+#define RW_PEDALS_EXTENSION "roadwright.pedals/1"
+typedef struct rw_pedals_extension {
+  uint32_t size;
+  uint32_t reserved;
+  /* Input rows are rw_controller_input, output rows rw_pedals_output; row i of drives is an
+     rw_drive_input about the same agent. Walk all of them by their strides. */
+  int32_t (*step)(rw_instance *self, rw_batch *batch, const void *drives, uint32_t drive_stride);
+} rw_pedals_extension;
+
+/* The acceleration that pedals give, m/s^2, as far as the tyres hold. */
+static inline double rw_drive_acceleration(const rw_drive_input *drive, double throttle,
+                                           double brake) {
+  return drive->coasting + throttle * (drive->full_throttle - drive->coasting) -
+         brake * (drive->coasting - drive->full_brake);
+}
+/* The pedals that give an acceleration, or the most there is of it; the whole brake for one that is
+ * not finite. */
+static inline void rw_drive_pedals(const rw_drive_input *drive, double acceleration,
+                                   rw_pedals_output *out) {
+  double more = acceleration - drive->coasting;
+  double pushed = drive->full_throttle - drive->coasting;
+  double braked = drive->coasting - drive->full_brake;
+  out->throttle = out->brake = 0.0;
+  if (!(acceleration - acceleration == 0.0)) out->brake = 1.0;
+  else if (more > 0.0) out->throttle = more < pushed ? more / pushed : 1.0;
+  else if (more < 0.0) out->brake = -more < braked ? -more / braked : 1.0;
+}
+
 /* A plugin defines these two. */
 RW_EXPORT extern const rw_plugin_info rw_plugin_info_v1;
 RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out);
@@ -300,6 +360,9 @@ RW_EXPORT int32_t rw_plugin_main_v1(const rw_host *host, rw_api *out);
 RW_ASSERT(sizeof(void *) == 8, "64-bit platforms only");
 RW_ASSERT(sizeof(rw_controller_input) == 128, "layout");
 RW_ASSERT(sizeof(rw_controller_output) == 16, "layout");
+RW_ASSERT(sizeof(rw_drive_input) == 104, "layout");
+RW_ASSERT(offsetof(rw_drive_input, gears) == 96, "layout");
+RW_ASSERT(sizeof(rw_pedals_output) == 40, "layout");
 RW_ASSERT(sizeof(rw_planner_input) == 32, "layout");
 RW_ASSERT(sizeof(rw_planner_output) == 16, "layout");
 RW_ASSERT(sizeof(rw_fitness_input) == 64, "layout");
@@ -327,6 +390,7 @@ RW_ASSERT(sizeof(rw_param_info) == 600, "layout");
 RW_ASSERT(offsetof(rw_param_info, min) == 152, "layout");
 RW_ASSERT(offsetof(rw_param_info, choices) == 344, "layout");
 RW_ASSERT(sizeof(rw_controller_extension) == 16, "layout");
+RW_ASSERT(sizeof(rw_pedals_extension) == 16, "layout");
 
 #ifdef __cplusplus
 } /* extern "C" */

@@ -102,6 +102,8 @@ pub const STRIP_NO_THROUGH: u32 = 4;
 /// A strip's flag: its road is closed; who stands there may leave, nobody else drives on it.
 pub const STRIP_CLOSED: u32 = 8;
 
+/// Id of the extension [`RwPedalsExtension`].
+pub const PEDALS_EXTENSION: &str = "roadwright.pedals/1";
 /// Id of the extension [`RwControllerExtension`].
 pub const CONTROLLER_EXTENSION: &str = "roadwright.controller/1";
 
@@ -367,6 +369,22 @@ pub struct RwControllerExtension {
     pub lookahead: Option<unsafe extern "C" fn(*mut RwInstance, *mut f64, *mut f64) -> i32>,
 }
 
+/// How a controller says that it drives by pedals: extension [`PEDALS_EXTENSION`]. A host that knows it
+/// asks this function instead of [`RwApi::step`]; one that does not asks that one.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct RwPedalsExtension {
+    /// Size of this structure, bytes.
+    pub size: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Answers a batch with rows of [`PedalsOutput`](crate::PedalsOutput). Input rows are those of all
+    /// controllers; what the vehicle of each can do now, a [`DriveInput`](crate::DriveInput), stands in rows
+    /// of their own, given by the first one and the distance between two of them, bytes.
+    pub step:
+        Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32>,
+}
+
 /// A text as a fixed field, filled up with zeros; cut at a character's boundary if it is too long.
 pub const fn text<const N: usize>(text: &str) -> [u8; N] {
     let bytes = text.as_bytes();
@@ -418,6 +436,7 @@ const _: () = {
     assert!(offset_of!(RwParamInfo, min) == 152);
     assert!(offset_of!(RwParamInfo, choices) == 344);
     assert!(size_of::<RwControllerExtension>() == 16);
+    assert!(size_of::<RwPedalsExtension>() == 16);
 };
 
 #[cfg(test)]

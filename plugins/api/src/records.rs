@@ -57,6 +57,116 @@ pub struct ControllerOutput {
     pub steering: f64,
 }
 
+/// What a vehicle can do now: what a controller that drives by pedals is told beside its
+/// [`ControllerInput`]. Accelerations are along the way that it is to drive.
+///
+/// Between no pedal and a whole one the acceleration is taken to be linear, which [`DriveInput::acceleration`]
+/// and [`DriveInput::pedals`] do. That is exact where a vehicle has no engine, and at the speed and in
+/// the gear of this moment where it has one.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DriveInput {
+    /// Acceleration that the whole throttle gives in the gear that is in, m/s^2, as far as the engine
+    /// goes; tyres may hold less ([`DriveInput::grip`]). Air, rolling and slope are taken off.
+    pub full_throttle: f64,
+    /// Acceleration without any pedal, m/s^2.
+    pub coasting: f64,
+    /// Acceleration that the whole foot brake gives, m/s^2; less than [`DriveInput::coasting`].
+    pub full_brake: f64,
+    /// The most that the tyres pass on to the ground here, m/s^2; [`NOTHING`] if there is no end to it.
+    pub grip: f64,
+    /// Of gravity, m/s^2: less than 0 uphill. It is part of the first three.
+    pub slope: f64,
+    /// Acceleration in the last step, m/s^2.
+    pub acceleration: f64,
+    /// Throttle in the last step, 0 to 1; 0 where there is no engine.
+    pub throttle: f64,
+    /// Foot brake in the last step, 0 to 1; 0 where there is no engine.
+    pub brake: f64,
+    /// Speed of the engine, rpm; 0 where there is none, as of the next two.
+    pub rpm: f64,
+    /// The engine turns no slower than this; below it the clutch slips, rpm.
+    pub idle_rpm: f64,
+    /// The engine turns no faster than this, rpm.
+    pub limit_rpm: f64,
+    /// The gear that is in: 1 is the first one forwards, -1 the one backwards; 0 without a gearbox.
+    pub gear: f64,
+    /// How many gears there are the way that it is to drive; 0 without a gearbox.
+    pub gears: f64,
+}
+
+impl DriveInput {
+    /// The acceleration that pedals, 0 to 1, give, m/s^2, as far as the tyres hold.
+    pub fn acceleration(&self, throttle: f64, brake: f64) -> f64 {
+        let pushed = throttle * (self.full_throttle - self.coasting);
+        let braked = brake * (self.coasting - self.full_brake);
+        self.coasting + pushed - braked
+    }
+
+    /// Throttle and brake, 0 to 1, that give an acceleration, m/s^2, or the most there is of it. One that
+    /// is not finite is the whole brake.
+    pub fn pedals(&self, acceleration: f64) -> (f64, f64) {
+        if !acceleration.is_finite() {
+            return (0.0, 1.0);
+        }
+        // An engine that gives nothing at its limit is asked for all: its gearbox shifts then.
+        let share = |wanted: f64, whole: f64| {
+            if wanted < whole {
+                (wanted / whole).max(0.0)
+            } else {
+                1.0
+            }
+        };
+        let more = acceleration - self.coasting;
+        if more > 0.0 {
+            (share(more, self.full_throttle - self.coasting), 0.0)
+        } else if more < 0.0 {
+            (0.0, share(-more, self.coasting - self.full_brake))
+        } else {
+            (0.0, 0.0)
+        }
+    }
+}
+
+/// The row of a controller that drives by pedals.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PedalsInput {
+    /// What every controller is told.
+    pub seen: ControllerInput,
+    /// What its vehicle can do now.
+    pub drive: DriveInput,
+}
+
+/// What a controller that drives by pedals does with them.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct PedalsOutput {
+    /// Throttle, 0 to 1: what share of its torque the engine gives.
+    pub throttle: f64,
+    /// Foot brake, 0 to 1.
+    pub brake: f64,
+    /// Hand brake: on if it is more than 0.5.
+    pub hand_brake: f64,
+    /// Gear, from 1 for the first one the way that it is to drive; 0 leaves that to the gearbox.
+    pub gear: f64,
+    /// Angle of the front wheels, rad.
+    pub steering: f64,
+}
+
+impl PedalsOutput {
+    /// The pedals that give what an acceleration and an angle of the wheels ask for.
+    pub fn of(command: ControllerOutput, drive: &DriveInput) -> Self {
+        let (throttle, brake) = drive.pedals(command.acceleration);
+        Self {
+            throttle,
+            brake,
+            steering: command.steering,
+            ..Self::default()
+        }
+    }
+}
+
 /// What a behaviour is told about one agent.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -184,11 +294,60 @@ pub const MAX_RECORD: usize = 128;
 
 // Compiled plugins count on these sizes, as on the order of fields in a row.
 const _: () = {
+    use core::mem::offset_of;
     assert!(size_of::<ControllerInput>() == 128);
     assert!(size_of::<ControllerOutput>() == 16);
+    assert!(size_of::<DriveInput>() == 104);
+    assert!(offset_of!(DriveInput, gears) == 96);
+    assert!(size_of::<PedalsInput>() == 232);
+    assert!(size_of::<PedalsOutput>() == 40);
     assert!(size_of::<BehaviourInput>() == 128);
     assert!(size_of::<PlannerInput>() == 32);
     assert!(size_of::<PlannerOutput>() == 16);
     assert!(size_of::<FitnessInput>() == 64);
     assert!(size_of::<FitnessOutput>() == 8);
 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drive() -> DriveInput {
+        DriveInput {
+            full_throttle: 2.0,
+            coasting: -0.5,
+            full_brake: -8.0,
+            ..DriveInput::default()
+        }
+    }
+
+    #[test]
+    fn pedals_and_accelerations_are_two_words_for_one_thing() {
+        for part in 0..=100 {
+            let wanted = -8.0 + 10.0 * f64::from(part) / 100.0;
+            let (throttle, brake) = drive().pedals(wanted);
+            assert!((0.0..=1.0).contains(&throttle) && (0.0..=1.0).contains(&brake));
+            assert!(throttle == 0.0 || brake == 0.0, "{throttle} {brake}");
+            let given = drive().acceleration(throttle, brake);
+            assert!((given - wanted).abs() < 1e-12, "{wanted} {given}");
+        }
+        assert_eq!(drive().pedals(-0.5), (0.0, 0.0));
+        assert_eq!(drive().pedals(50.0), (1.0, 0.0));
+        assert_eq!(drive().pedals(-50.0), (0.0, 1.0));
+    }
+
+    #[test]
+    fn what_is_no_number_is_the_whole_brake() {
+        for wanted in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(drive().pedals(wanted), (0.0, 1.0));
+        }
+        // At the limit of its engine the throttle gives nothing, and a vehicle without brakes has none.
+        let spent = DriveInput {
+            full_throttle: -0.5,
+            full_brake: -0.5,
+            ..drive()
+        };
+        assert_eq!(spent.pedals(1.0), (1.0, 0.0));
+        assert_eq!(spent.pedals(-1.0), (0.0, 1.0));
+    }
+}

@@ -7,12 +7,13 @@
 
 use crate::parameters;
 use crate::plugin::{
-    Agent, AgentsChanged, Controller, Fitness, Host, Planner, Plugin, Roads, Route, StepInfo,
-    planner_output,
+    Agent, AgentsChanged, Controller, Fitness, Host, PedalController, Planner, Plugin, Roads,
+    Route, StepInfo, planner_output,
 };
 use roadwright_plugin_api::abi::*;
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
+    PlannerInput, PlannerOutput,
 };
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -37,10 +38,24 @@ pub trait Export: 'static {
     fn lookahead(_: &Self::Plugin) -> Option<(f64, f64)> {
         None
     }
+
+    /// Whether it is asked by [`Export::press`] where the host knows pedals.
+    const BY_PEDALS: bool = false;
+
+    /// Answers a batch with pedals.
+    ///
+    /// # Safety
+    /// The batch must be as the interface says, with rows of pedals; at `drives` there must be as many
+    /// [`DriveInput`]s as rows, at that distance in bytes.
+    unsafe fn press(_: &mut Self::Plugin, _: &mut RwBatch, _: *const c_void, _: u32) -> i32 {
+        E_UNSUPPORTED
+    }
 }
 
 /// An exported controller.
 pub struct AsController<T>(PhantomData<T>);
+/// An exported controller that drives by pedals.
+pub struct AsPedalController<T>(PhantomData<T>);
 /// An exported planner.
 pub struct AsPlanner<T>(PhantomData<T>);
 /// An exported fitness.
@@ -114,6 +129,48 @@ impl<T: Controller> Export for AsController<T> {
     fn lookahead(plugin: &T) -> Option<(f64, f64)> {
         let lookahead = plugin.lookahead();
         Some((lookahead.distance, lookahead.time))
+    }
+}
+
+impl<T: PedalController> Export for AsPedalController<T> {
+    const KIND: u32 = KIND_CONTROLLER;
+    type Plugin = T;
+
+    /// A host that asks for accelerations does not know pedals: rows that are not written are those of its
+    /// built-in module.
+    unsafe fn step(_: &mut T, _: &mut RwBatch) {}
+
+    fn lookahead(plugin: &T) -> Option<(f64, f64)> {
+        let lookahead = plugin.lookahead();
+        Some((lookahead.distance, lookahead.time))
+    }
+
+    const BY_PEDALS: bool = true;
+
+    unsafe fn press(
+        plugin: &mut T,
+        batch: &mut RwBatch,
+        drives: *const c_void,
+        stride: u32,
+    ) -> i32 {
+        if drives.is_null() || (stride as usize) < size_of::<DriveInput>() {
+            return E_ARGUMENT;
+        }
+        plugin.begin(&moment(batch));
+        let mut row = 0;
+        // SAFETY: promised by the caller.
+        unsafe {
+            for_each_row(
+                batch,
+                |agent, input: &ControllerInput, output: &mut PedalsOutput| {
+                    let drive = drives.byte_add(row * stride as usize);
+                    row += 1;
+                    plugin.press(agent, input, &*drive.cast::<DriveInput>(), output);
+                    ROW_OK
+                },
+            );
+        }
+        OK
     }
 }
 
@@ -292,6 +349,21 @@ unsafe extern "C" fn step<E: Export>(instance: *mut RwInstance, batch: *mut RwBa
                 E::step(&mut instance.plugin, batch);
                 OK
             }
+            None => E_ARGUMENT,
+        })
+    }
+}
+
+unsafe extern "C" fn press<E: Export>(
+    instance: *mut RwInstance,
+    batch: *mut RwBatch,
+    drives: *const c_void,
+    stride: u32,
+) -> i32 {
+    // SAFETY: the host gives a batch of this kind, with as many rows of drives.
+    unsafe {
+        with::<E>(instance, |instance| match batch.as_mut() {
+            Some(batch) => E::press(&mut instance.plugin, batch, drives, stride),
             None => E_ARGUMENT,
         })
     }
@@ -478,6 +550,12 @@ impl<E: Export> Extensions<E> {
         lookahead: Some(lookahead::<E>),
     };
     const CONTROLLER_PLACE: &'static RwControllerExtension = &Self::CONTROLLER;
+    const PEDALS: RwPedalsExtension = RwPedalsExtension {
+        size: size_of::<RwPedalsExtension>() as u32,
+        reserved: 0,
+        step: Some(press::<E>),
+    };
+    const PEDALS_PLACE: &'static RwPedalsExtension = &Self::PEDALS;
 }
 
 unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) -> *const c_void {
@@ -485,6 +563,9 @@ unsafe extern "C" fn get_extension<E: Export>(id: *const c_char, length: u64) ->
     let id = unsafe { slice(id.cast::<u8>(), length as usize) };
     if id == CONTROLLER_EXTENSION.as_bytes() && E::KIND == KIND_CONTROLLER {
         return std::ptr::from_ref(Extensions::<E>::CONTROLLER_PLACE).cast();
+    }
+    if id == PEDALS_EXTENSION.as_bytes() && E::BY_PEDALS {
+        return std::ptr::from_ref(Extensions::<E>::PEDALS_PLACE).cast();
     }
     std::ptr::null()
 }
@@ -528,11 +609,15 @@ pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
     OK
 }
 
-/// Exports a plugin: `export_plugin!(MyController: Controller);`, or `Planner`, or `Fitness`.
+/// Exports a plugin: `export_plugin!(MyController: Controller);`, or `PedalController`, `Planner`, or
+/// `Fitness`.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty: Controller) => {
         $crate::export_plugin!(@ $crate::export::AsController<$plugin>);
+    };
+    ($plugin:ty: PedalController) => {
+        $crate::export_plugin!(@ $crate::export::AsPedalController<$plugin>);
     };
     ($plugin:ty: Planner) => {
         $crate::export_plugin!(@ $crate::export::AsPlanner<$plugin>);
@@ -564,3 +649,112 @@ macro_rules! export_plugin {
 }
 
 pub use roadwright_plugin_api::abi::{RwApi, RwBatch, RwHost, RwInstance, RwPluginInfo};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Plugin, PluginInfo};
+
+    /// Half of the throttle that there is; brakes where it would have to go faster than 10 m/s.
+    #[derive(Default)]
+    struct Foot {
+        pressed: u32,
+    }
+
+    impl Plugin for Foot {
+        const INFO: PluginInfo = PluginInfo::new("com.example.foot", "Foot", "1.0.0");
+    }
+
+    impl PedalController for Foot {
+        fn press(
+            &mut self,
+            _: &Agent,
+            input: &ControllerInput,
+            drive: &DriveInput,
+            output: &mut PedalsOutput,
+        ) {
+            self.pressed += 1;
+            output.throttle = if input.speed < 10.0 { 0.5 } else { 0.0 };
+            output.brake = if input.speed < 10.0 { 0.0 } else { 1.0 };
+            output.gear = drive.gears;
+        }
+    }
+
+    fn extension(id: &str) -> *const c_void {
+        let text = id.as_ptr().cast();
+        // SAFETY: a text and its length.
+        unsafe { get_extension::<AsPedalController<Foot>>(text, id.len() as u64) }
+    }
+
+    #[test]
+    fn a_controller_that_drives_by_pedals_offers_the_extension_and_answers_row_by_row() {
+        assert!(extension("roadwright.nothing/1").is_null());
+        assert!(!extension(CONTROLLER_EXTENSION).is_null());
+        let found = extension(PEDALS_EXTENSION).cast::<RwPedalsExtension>();
+        let mut raw: *mut RwInstance = std::ptr::null_mut();
+        // Rows that are longer than ours: those of a newer host.
+        let rows = [(5.0, 3.0), (12.0, 4.0)];
+        let inputs = rows.map(|(speed, _)| {
+            let mut row = [0.0f64; 20];
+            row[0] = speed;
+            row
+        });
+        let drives = rows.map(|(_, gears)| {
+            let mut row = [0.0f64; 15];
+            row[12] = gears;
+            row
+        });
+        let mut outputs = [[7.0f64; 6]; 2];
+        let mut status = [0u8; 2];
+        let mut batch = RwBatch {
+            size: size_of::<RwBatch>() as u32,
+            count: 2,
+            step: 0,
+            time: 0.0,
+            period: 0.05,
+            agent_ids: [1u64, 2].as_ptr(),
+            slots: [0u32, 1].as_ptr(),
+            seeds: [3u64, 4].as_ptr(),
+            inputs: inputs.as_ptr().cast(),
+            outputs: outputs.as_mut_ptr().cast(),
+            input_stride: 160,
+            output_stride: 48,
+            status: status.as_mut_ptr(),
+            roads: std::ptr::null(),
+            route: std::ptr::null_mut(),
+            route_capacity: 0,
+            route_length: 0,
+        };
+        // SAFETY: a table of the plugin, an instance that it makes, and rows as the batch says.
+        let (answered, short) = unsafe {
+            let made =
+                create::<AsPedalController<Foot>>(std::ptr::null(), KIND_CONTROLLER, &mut raw);
+            assert_eq!(made, OK);
+            let step = (*found).step.expect("the table is whole");
+            let answered = step(raw, &mut batch, drives.as_ptr().cast(), 120);
+            let short = step(raw, &mut batch, drives.as_ptr().cast(), 96);
+            destroy::<AsPedalController<Foot>>(raw);
+            (answered, short)
+        };
+        assert_eq!((answered, short), (OK, E_ARGUMENT));
+        assert_eq!(status, [ROW_OK; 2]);
+        assert_eq!(outputs[0][..4], [0.5, 0.0, 7.0, 3.0]);
+        assert_eq!(outputs[1][..4], [0.0, 1.0, 7.0, 4.0]);
+        // What is not its own stays.
+        assert_eq!((outputs[0][5], outputs[1][5]), (7.0, 7.0));
+    }
+
+    #[test]
+    fn others_do_not_offer_it() {
+        struct Nobody;
+        impl Export for Nobody {
+            const KIND: u32 = KIND_FITNESS;
+            type Plugin = Foot;
+            unsafe fn step(_: &mut Foot, _: &mut RwBatch) {}
+        }
+        let id = PEDALS_EXTENSION;
+        // SAFETY: a text and its length.
+        let found = unsafe { get_extension::<Nobody>(id.as_ptr().cast(), id.len() as u64) };
+        assert!(found.is_null());
+    }
+}

@@ -6,7 +6,8 @@ use roadwright_plugin_api::abi::{
     MAGIC, ROW_SCHEMA, RwPluginInfo, RwPoint, RwRoads, RwStrip, text,
 };
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
+    PlannerInput, PlannerOutput,
 };
 
 /// What a plugin says about itself.
@@ -167,6 +168,27 @@ pub trait Controller: Plugin {
 
     /// Answers for one agent.
     fn control(&mut self, agent: &Agent, input: &ControllerInput, output: &mut ControllerOutput);
+
+    /// How far ahead it wants its way-point.
+    fn lookahead(&self) -> Lookahead {
+        Lookahead::default()
+    }
+}
+
+/// Steers, and drives by pedals: throttle, brakes and gears. A host that does not know pedals lets its
+/// built-in module drive.
+pub trait PedalController: Plugin {
+    /// Called before each batch.
+    fn begin(&mut self, _: &StepInfo) {}
+
+    /// Answers for one agent; `drive` says what its vehicle can do now.
+    fn press(
+        &mut self,
+        agent: &Agent,
+        input: &ControllerInput,
+        drive: &DriveInput,
+        output: &mut PedalsOutput,
+    );
 
     /// How far ahead it wants its way-point.
     fn lookahead(&self) -> Lookahead {

@@ -5,7 +5,7 @@ use crate::parameter::ParameterSet;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
-    FitnessOutput, PlannerInput, PlannerOutput,
+    FitnessOutput, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
 };
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use std::sync::Arc;
@@ -150,7 +150,8 @@ pub struct Lookahead {
     pub time: f64,
 }
 
-/// Steers and accelerates: answers what the agent perceives with a command for its body.
+/// Steers and accelerates: answers what the agent perceives with a command for its body, an acceleration
+/// or, if it wants to, pedals.
 ///
 /// An output depends on its own row, the agent's own state and the parameters only, so the host
 /// may cut a batch into slices and ask for them in parallel.
@@ -166,6 +167,28 @@ pub trait Controller: Logic {
 
     /// How far ahead it wants its way-point.
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
+
+    /// Whether it drives by pedals: [`Controller::drive`] is asked then instead of [`Controller::step`].
+    fn wants_pedals(&self, _: &ParameterSet) -> bool {
+        false
+    }
+
+    /// Answers a batch with pedals; `inputs` and `outputs` have the same length. A controller that wants
+    /// none gives those that its accelerations ask for.
+    fn drive(
+        &self,
+        parameters: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[PedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        let seen: Vec<ControllerInput> = inputs.iter().map(|input| input.seen).collect();
+        let mut commands = vec![ControllerOutput::default(); inputs.len()];
+        self.step(parameters, step, &seen, &mut commands);
+        for ((input, command), output) in inputs.iter().zip(commands).zip(outputs) {
+            *output = PedalsOutput::of(command, &input.drive);
+        }
+    }
 }
 
 impl Module<dyn Controller> {
@@ -183,6 +206,17 @@ impl Module<dyn Controller> {
     /// How far ahead it wants its way-point.
     pub fn lookahead(&self) -> Lookahead {
         self.logic.lookahead(&self.parameters)
+    }
+
+    /// Whether it drives by pedals: [`Module::drive`] is asked then instead of [`Module::step`].
+    #[inline]
+    pub fn wants_pedals(&self) -> bool {
+        self.logic.wants_pedals(&self.parameters)
+    }
+
+    /// Answers a batch with pedals; `inputs` and `outputs` have the same length.
+    pub fn drive(&self, step: &Step<'_>, inputs: &[PedalsInput], outputs: &mut [PedalsOutput]) {
+        self.logic.drive(&self.parameters, step, inputs, outputs);
     }
 }
 

@@ -60,6 +60,28 @@ fn every_command_runs_and_every_snippet_is_sound() {
             put_snippet(&folder.path().join("my_driver/src/lib.rs"), snippet);
         }
     }
+    // The same project with pedals: another trait, and another word in its last line.
+    let source = folder.path().join("my_driver/src/lib.rs");
+    let text = std::fs::read_to_string(&source).unwrap();
+    let pedals = &blocks("rust")[1];
+    assert!(pedals.contains("PedalController"), "{pedals}");
+    let begin = text.find("impl Controller for MyDriverPlugin").unwrap();
+    let end = begin + text[begin..].find("\n}\n").unwrap() + 3;
+    let exported = "export_plugin!(MyDriverPlugin: Controller);";
+    assert!(text.contains(exported), "{text}");
+    let rest = text[end..].replace(exported, "");
+    std::fs::write(&source, format!("{}{pedals}{rest}", &text[..begin])).unwrap();
+    for command in [
+        "plugin dev my_driver --into pedals --once",
+        "plugin check pedals/libmy_driver.so",
+        "run scenarios/crossroads.scenario.json --dynamics dynamic_one_track --plugins pedals \
+         --trust-plugins --use controller=com.example.my_driver",
+    ] {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let output = roadwright(folder.path(), &words);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
     let snippets = blocks("rhai");
     assert!(!snippets.is_empty());
     for (number, snippet) in snippets.iter().enumerate() {

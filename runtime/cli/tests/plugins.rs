@@ -110,6 +110,7 @@ fn all_examples_drive_and_are_drawn() {
         ("lattice_planner", "planner", "rust"),
         ("comfort_fitness", "fitness", "rust"),
         ("stanley_c", "controller", "c"),
+        ("pedals_c", "controller", "c"),
         ("potential_field", "controller", "cpp"),
     ] {
         if language == "cpp" && !has_cpp() {

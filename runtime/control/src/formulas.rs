@@ -121,6 +121,8 @@ and, with time = obstacle_distance / max(v, 0.1) to the nearest obstacle,       
 acceleration, m/s^2: b = full_brake
     acceleration = min(throttle * full_throttle - brake * b,
                        (min(road_speed, v_halt) - v) / speed_time), at least -b
+with pedals: throttle and brake as they are, at every level of dynamics; where the vehicle would
+accelerate more by them than (min(road_speed, v_halt) - v) / speed_time, those that give that much
 steering, rad
     steering = steer * full_lock"
     )

@@ -8,7 +8,9 @@ use crate::laws::halting_speed;
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
-use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
+};
 
 static INFO: ModuleInfo = ModuleInfo {
     id: "fuzzy_mechanic",
@@ -17,7 +19,7 @@ static INFO: ModuleInfo = ModuleInfo {
 };
 
 /// Parameters before those of the knots.
-const PLAIN: usize = 10;
+const PLAIN: usize = 11;
 /// Knots of the five variables.
 const KNOTS: usize = 15;
 /// Parameters before those of the rules.
@@ -104,6 +106,11 @@ const GAINS_AND_KNOTS: [ParameterInfo; FIRST_RULE] = [
         (0.0, 3.0),
         0.3,
         "Time that passes before braking for what stands on the way.",
+    ),
+    ParameterInfo::choice(
+        "pedals",
+        &["off", "on"],
+        "Whether shares of throttle and brake go to the pedals of the vehicle as they are.",
     ),
     knot(
         "distance_near",
@@ -230,6 +237,9 @@ static PARAMETERS: [ParameterInfo; FIRST_RULE + MECHANIC_RULE_COUNT] =
 /// The outputs are shares of brake, throttle and steering lock. A time to collision is the distance of the
 /// nearest obstacle over the own speed. Where roads are, the allowed speed is kept, and the vehicle halts
 /// behind its leader and at closed junctions; of that the source says nothing.
+///
+/// In the source brake and throttle are those of a car with an engine. So they are with `pedals`; without,
+/// they are shares of accelerations, and the vehicle's actuators find pedals for those.
 pub struct FuzzyMechanic;
 
 /// The parameters of one batch.
@@ -351,15 +361,35 @@ impl Settings {
     fn command(&self, input: &ControllerInput) -> ControllerOutput {
         let shares = self.drive(input);
         let wanted = shares.throttle * self.full.throttle - shares.brake * self.full.brake;
+        ControllerOutput {
+            // Above the allowed speed any braking may be asked for: there is no more than the whole brake.
+            acceleration: wanted.min(self.most(input)).max(-self.full.brake),
+            steering: shares.steer * self.full.lock,
+        }
+    }
+
+    /// The most that it may accelerate, m/s^2: within the allowed speed.
+    fn most(&self, input: &ControllerInput) -> f64 {
         let allowed = input
             .road_speed
             .min(halting_speed(input, self.full.brake, self.reaction));
-        let most = (allowed - input.speed) / self.speed_time;
-        ControllerOutput {
-            // Above the allowed speed `most` may ask for any braking: there is no more than the whole
-            // brake.
-            acceleration: wanted.min(most).max(-self.full.brake),
+        (allowed - input.speed) / self.speed_time
+    }
+
+    /// Shares as pedals. Where they would accelerate more than the allowed speed lets, it is those that give
+    /// this.
+    fn press(&self, input: &PedalsInput) -> PedalsOutput {
+        let shares = self.drive(&input.seen);
+        let most = self.most(&input.seen);
+        let (mut throttle, mut brake) = (shares.throttle, shares.brake);
+        if input.drive.acceleration(throttle, brake) > most {
+            (throttle, brake) = input.drive.pedals(most);
+        }
+        PedalsOutput {
+            throttle,
+            brake,
             steering: shares.steer * self.full.lock,
+            ..PedalsOutput::default()
         }
     }
 }
@@ -397,6 +427,23 @@ impl Controller for FuzzyMechanic {
         let settings = Settings::new(parameters);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = settings.command(input);
+        }
+    }
+
+    fn wants_pedals(&self, parameters: &ParameterSet) -> bool {
+        parameters.value("pedals") != 0.0
+    }
+
+    fn drive(
+        &self,
+        parameters: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[PedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        let settings = Settings::new(parameters);
+        for (input, output) in inputs.iter().zip(outputs) {
+            *output = settings.press(input);
         }
     }
 
@@ -456,6 +503,45 @@ mod tests {
             });
             assert!(avoid.steering * side < 0.0);
         }
+    }
+
+    #[test]
+    fn with_pedals_the_tables_press_them_and_the_allowed_speed_holds_them_back() {
+        let mut module = FuzzyMechanic::entry().make();
+        assert!(!module.wants_pedals());
+        module.parameters.set("pedals", 1.0).unwrap();
+        assert!(module.wants_pedals());
+        let press = |set: &[(&str, f64)], road_speed: f64| {
+            let mut module = FuzzyMechanic::entry().make();
+            for (key, value) in set {
+                module.parameters.set(key, *value).unwrap();
+            }
+            let input = PedalsInput {
+                seen: ControllerInput {
+                    road_speed,
+                    ..input()
+                },
+                drive: roadwright_plugin_api::DriveInput {
+                    full_throttle: 3.0,
+                    coasting: -0.4,
+                    full_brake: -9.0,
+                    ..Default::default()
+                },
+            };
+            let mut outputs = [PedalsOutput::default()];
+            module.drive(&Step::default(), &[input], &mut outputs);
+            (input, outputs[0])
+        };
+        // Whatever accelerations a whole pedal stands for without them.
+        let (_, free) = press(&[("full_throttle", 0.5)], 8.0);
+        assert_eq!((free.throttle, free.brake), (1.0, 0.0));
+        let (_, braked) = press(&[("rule_turn_brake_narrow_medium", 2.0)], 8.0);
+        assert_eq!((braked.throttle, braked.brake), (0.0, 0.5));
+        // 0.5 m/s are left, for which it takes half a second.
+        let (input, held) = press(&[], 5.5);
+        let given = input.drive.acceleration(held.throttle, held.brake);
+        assert!((given - 1.0).abs() < 1e-12, "{held:?}");
+        assert!(press(&[], 4.0).1.brake > 0.1);
     }
 
     #[test]

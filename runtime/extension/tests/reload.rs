@@ -142,6 +142,9 @@ fn examples(folder: &std::path::Path) -> Vec<(Slot, &'static str, PathBuf)> {
     if let Some(library) = c("stanley_c", "plugins/stanley_c/stanley_c.c") {
         all.push((Slot::Controller, "com.example.stanley_c", library));
     }
+    if let Some(library) = c("pedals_c", "plugins/pedals_c/pedals_c.c") {
+        all.push((Slot::Controller, "com.example.pedals_c", library));
+    }
     if let Some(library) = c(
         "potential_field",
         "plugins/potential_field/potential_field.cpp",

@@ -1,11 +1,11 @@
 //! What the solver of rigid bodies has, as lines over the map: hulls as they lie, wheels, the loads of
-//! wheels, and what stands or drives around them.
+//! wheels, and what drives, lies or stands around them.
 
 use glam::{DVec2, DVec3};
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{Pose, polygon, unit};
 use roadwright_scenario::{Obstacle, Scenario};
-use roadwright_simulation::{Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
+use roadwright_simulation::{Ground, Lying, MechanicsRecord, RigidShape, Snapshot, VehicleRecord};
 use std::f64::consts::TAU;
 
 /// What is farther from every rigid vehicle is left out, m: it meets none soon.
@@ -57,6 +57,14 @@ pub fn lines(
     let is_near = |at: DVec2| bodies.iter().any(|body| body.middle.distance(at) <= NEAR);
     lines.extend(company(scenario, snapshot, is_near));
     lines
+}
+
+/// Outlines of what stands fixed within 30 m of the rigid vehicles of a snapshot, obstacles and trunks of
+/// trees, as the solver has it: rings that end where they begin.
+pub fn stills(ground: &Ground, snapshot: &Snapshot) -> Vec<Vec<DVec2>> {
+    let middles: Vec<DVec2> = bodies(snapshot).map(|body| body.middle).collect();
+    let outlines = ground.still_outlines(&middles, NEAR);
+    outlines.into_iter().map(ring).collect()
 }
 
 /// The rigid vehicles of a snapshot.
@@ -155,6 +163,7 @@ fn ring(mut outline: Vec<DVec2>) -> Vec<DVec2> {
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
+    use roadwright_scenario::{Edit, ObstacleId, Shape};
     use roadwright_simulation::{Attitude, WheelRecord};
     use std::f64::consts::{FRAC_PI_2, PI};
     use std::sync::Arc;
@@ -273,6 +282,35 @@ mod tests {
             0.5,
         );
         assert_eq!(far.len(), 2);
+    }
+
+    #[test]
+    fn what_stands_fixed_near_a_rigid_vehicle_is_outlined() {
+        let mut scenario = Scenario::new("yard");
+        for (id, x) in [(1, 20.0), (2, 80.0)] {
+            let post = Obstacle {
+                name: String::new(),
+                shape: Shape::Circle {
+                    x,
+                    y: 5.0,
+                    radius: 1.0,
+                },
+                height: 2.0,
+                mass: None,
+            };
+            let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(post)));
+            scenario.apply(edit).unwrap();
+        }
+        let ground = Ground::new(&scenario);
+        let mut snapshot = picture(false, 0.0, lying(0.0, 0.0), [1000.0; 2]);
+        let seen = stills(&ground, &snapshot);
+        assert_eq!(seen.len(), 1);
+        assert_eq!(seen[0].first(), seen[0].last());
+        let (low, high) = polygon::bounds(&seen[0]).unwrap();
+        assert!((0.5 * (low + high) - DVec2::new(20.0, 5.0)).length() < 1e-9);
+        // Around vehicles of other levels nothing is.
+        snapshot.mechanics.clear();
+        assert!(stills(&ground, &snapshot).is_empty());
     }
 
     #[test]

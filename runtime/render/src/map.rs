@@ -35,6 +35,8 @@ pub struct Picture {
     pub dark: bool,
     /// Whether the lines of rigid bodies are drawn: what the solver has, over what is painted.
     pub bodies: bool,
+    /// What those may meet that stands fixed, drawn with them: [`bodies::stills`].
+    pub stills: Vec<Vec<DVec2>>,
     /// What signals show; those that are not named here are off.
     pub signals: Vec<SignalHead>,
     /// Kinds of objects, and layers of roads, that are left out.
@@ -70,6 +72,7 @@ impl Default for Picture {
             furnished: true,
             dark: false,
             bodies: false,
+            stills: Vec::new(),
             signals: Vec::new(),
             hidden: BTreeSet::new(),
         }
@@ -139,7 +142,7 @@ pub(crate) fn drawn(
         draw_hints(&mut canvas, sign);
     }
     if let Some(snapshot) = snapshot.filter(|_| picture.bodies) {
-        draw_bodies(&mut canvas, scenario, snapshot, picture.dark);
+        draw_bodies(&mut canvas, scenario, snapshot, picture);
     }
     if picture.furnished {
         let about = scenario.about();
@@ -376,8 +379,12 @@ fn draw_vehicle(canvas: &mut Canvas, vehicle: &VehicleRecord, snapshot: &Snapsho
     }
 }
 
-/// The lines of rigid bodies, all of one width.
-fn draw_bodies(canvas: &mut Canvas, scenario: &Scenario, snapshot: &Snapshot, dark: bool) {
+/// The lines of rigid bodies, all of one width, over those of what stands fixed around them.
+fn draw_bodies(canvas: &mut Canvas, scenario: &Scenario, snapshot: &Snapshot, picture: &Picture) {
+    let dark = picture.dark;
+    for line in &picture.stills {
+        canvas.overlay(line, 1.5, palette::still_line(dark));
+    }
     let (view, color) = (canvas.view(), palette::body_line(dark));
     for line in bodies::lines(scenario, snapshot, view, 1.0 / canvas.scale) {
         canvas.overlay(&line, 1.5, color);

@@ -129,6 +129,14 @@ pub fn body_line(dark: bool) -> Color {
     rgb(BODY_LINES[usize::from(dark)])
 }
 
+/// Outlines of what stands fixed around rigid bodies, by day and by night.
+const STILL_LINES: [u32; 2] = [0x7A2FD0, 0xB58CFF];
+
+/// The colour of the outlines of what stands fixed around rigid bodies, as it is seen.
+pub fn still_line(dark: bool) -> Color {
+    rgb(STILL_LINES[usize::from(dark)])
+}
+
 /// Body colours of vehicles: muted, so that what acts or asks stands out. The same by night.
 pub const BODIES: [u32; 10] = [
     0xE9E7E1, 0xC3C8CE, 0x8D96A1, 0x3E4751, 0x5B7FA6, 0x7FA3A0, 0xA8574C, 0xC59A55, 0x8B7A9E,

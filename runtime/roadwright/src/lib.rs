@@ -83,8 +83,8 @@ pub use roadwright_agent::{
 
 /// The rows of which modules are asked.
 pub use roadwright_plugin_api::{
-    BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
-    FitnessOutput, NOTHING, PlannerInput, PlannerOutput,
+    BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, DriveInput, FitnessInput,
+    FitnessOutput, NOTHING, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
 };
 
 /// Compiled plugins and scripts from folders.

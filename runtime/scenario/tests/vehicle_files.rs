@@ -482,3 +482,89 @@ fn bad_trailers_are_refused_with_key_and_reason() {
     assert_eq!((train.trailers.len(), train.towed_mass()), (8, 4000.0));
     assert_eq!(train.trailers[0].next_coupling(), -5.5);
 }
+
+#[test]
+fn axles_springs_and_brakes_of_trailers_are_read_and_checked() {
+    let text = std::fs::read_to_string(vehicles().join("articulated-bus.vehicle.json")).unwrap();
+    let bus: Value = serde_json::from_str(&text).unwrap();
+    let with = |keys: Value| {
+        let mut changed = bus.clone();
+        for (key, value) in keys.as_object().unwrap() {
+            changed["trailers"][0][key] = value.clone();
+        }
+        VehicleFile::from_text(&changed.to_string())
+    };
+    let all = json!({
+        "axles": [-3.5, -4.68], "track": 2.1, "brakes": 30000.0,
+        "wheels": {"radius": 0.5, "mass": 70.0, "friction": 0.7, "cornering_stiffness": 6.0},
+        "suspension": {"spring": 200000.0, "damping": 12000.0, "anti_sway": 60000.0},
+    });
+    let read = with(all).unwrap();
+    let trailer = &read.trailers[0];
+    assert_eq!(trailer.axles(), [-3.5, -4.68]);
+    assert_eq!((trailer.track, trailer.brakes), (Some(2.1), Some(30_000.0)));
+    assert_eq!(trailer.wheels.unwrap().radius, Some(0.5));
+    assert_eq!(trailer.suspension.as_ref().unwrap().anti_sway, 60_000.0);
+    // It is written as it was read; one that says nothing has one axle and is written without them.
+    let again = VehicleFile::from_text(&serde_json::to_string(&read).unwrap()).unwrap();
+    assert_eq!(again, read);
+    let plain = VehicleFile::from_text(&text).unwrap();
+    assert_eq!(plain.trailers[0].axles(), [-4.09]);
+    let written = serde_json::to_string(&plain.trailers[0]).unwrap();
+    assert!(
+        !written.contains("axles") && !written.contains("brakes"),
+        "{written}"
+    );
+    for (keys, expected) in [
+        (
+            json!({"axles": [-4.09, -9.0]}),
+            "trailers.0.axles.1: -9 m is not under the body, which is from -7.49 to -0.3 m",
+        ),
+        (
+            json!({"axles": [-4.68, -3.5]}),
+            "trailers.0.axles.1: -3.5 m follows -4.68 m: expected axles from front to back",
+        ),
+        (
+            json!({"axles": [-3.9, -4.28]}),
+            "at least the diameter of a wheel, 0.96 m, apart",
+        ),
+        (
+            json!({"axles": [-4.0, -5.5]}),
+            "trailers.0.coupling_to_axle: 4.09 m is not the middle of the axles: expected 4.75 m",
+        ),
+        (
+            json!({"axles": vec![-4.09; 9]}),
+            "trailers.0.axles: 9 axles given: expected at most 8",
+        ),
+        (json!({"axles": ["front"]}), "axles"),
+        (
+            json!({"track": 2.6}),
+            "trailers.0.track: 2.6 m is wider than the body: expected at most 2.55 m",
+        ),
+        (json!({"track": 0.0}), "track: 0 is out of range"),
+        (json!({"brakes": -1.0}), "brakes: -1 is out of range"),
+        (
+            json!({"wheels": {"radius": 0.0}}),
+            "radius: 0 is out of range",
+        ),
+        (
+            json!({"wheels": {"friction": 9.0}}),
+            "friction: 9 is out of range",
+        ),
+        (
+            json!({"wheels": {"positions": []}}),
+            "trailers[0].wheels.positions: unknown key \"positions\"",
+        ),
+        (
+            json!({"suspension": {"spring": 0.0, "damping": 1.0}}),
+            "trailers.0.suspension.spring: a trailer on no spring",
+        ),
+        (
+            json!({"suspension": {"damping": 1.0}}),
+            "the key \"spring\" is missing",
+        ),
+    ] {
+        let message = with(keys.clone()).unwrap_err().to_string();
+        assert!(message.contains(expected), "{keys}: {message}");
+    }
+}

@@ -4,17 +4,15 @@
 //! between two steps only, as edits do, so the same movements before the same steps give the same run.
 //! They count as state: they are saved and hashed.
 
-use crate::agents::{Agents, Command};
+use crate::agents::{Agents, Command, Order};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::math::atan;
-use roadwright_vehicle::OneTrackLimits;
+use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Slower than this a vehicle counts as standing: the gear of the other direction goes in, m/s.
 const STANDING: f64 = 0.1;
-/// Full throttle of a vehicle with an engine asks for so much, m/s^2: more than any engine has.
-const FULL_THROTTLE: f64 = 30.0;
 /// Without a pedal the engine drags, m/s^2.
 const DRAG: f64 = 0.4;
 /// The wheel of a fast vehicle is not turned further than what gives this acceleration to the side,
@@ -24,7 +22,8 @@ const SIDEWAYS: f64 = 8.0;
 /// Where a person has the controls of a vehicle.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct HandControls {
-    /// Pedals, -1 to 1: throttle above 0; below 0 the brake, and backwards once the vehicle stands.
+    /// Pedals, -1 to 1: throttle above 0; below 0 the brake, and backwards once the vehicle stands. Half a
+    /// throttle is half of the engine's torque.
     pub pedals: f64,
     /// Steering wheel, -1 (right) to 1 (left). A fast vehicle takes less of it.
     pub steering: f64,
@@ -56,8 +55,8 @@ struct Hand {
 }
 
 impl Hand {
-    /// What a vehicle is to do at a speed, m/s.
-    fn command(&mut self, speed: f64, limits: &OneTrackLimits, has_engine: bool) -> Command {
+    /// What a vehicle is to do at a speed, m/s: the pedals as controllers that drive by them give them.
+    fn order(&mut self, speed: f64, limits: &OneTrackLimits) -> Order {
         // Of a damaged save they may be anything.
         let HandControls { pedals, steering } = self.controls.checked();
         // The pedal of the other direction brakes until the vehicle stands, then its gear goes in.
@@ -67,25 +66,26 @@ impl Hand {
             self.is_reversing = true;
         }
         let onwards = if self.is_reversing { -pedals } else { pedals };
-        let full = if has_engine {
-            FULL_THROTTLE
-        } else {
-            limits.max_acceleration
+        let pedals = Pedals {
+            throttle: onwards.max(0.0),
+            brake: (-onwards).max(0.0),
         };
-        let acceleration = if onwards > 0.0 {
-            onwards * full
-        } else if onwards < 0.0 {
-            onwards * limits.max_braking
-        } else {
-            -DRAG
-        };
+        // Who takes the foot off slows down gently, whatever the engine, and stays where it stands.
+        let held = (onwards != 0.0).then_some(PedalCommand {
+            pedals,
+            ..PedalCommand::default()
+        });
+        let acceleration = held.map_or(-DRAG, |held| limits.pressed(held.pedals));
         // The angle at which the lateral acceleration, v² tan(angle) / wheelbase, is SIDEWAYS.
         let lock = atan(limits.wheelbase * SIDEWAYS / (speed * speed).max(0.1));
         let wheels = steering * lock.min(limits.max_steering);
-        Command {
-            acceleration,
-            // Levels see a vehicle that drives backwards turned about.
-            steering: if self.is_reversing { -wheels } else { wheels },
+        Order {
+            command: Command {
+                acceleration,
+                // Levels see a vehicle that drives backwards turned about.
+                steering: if self.is_reversing { -wheels } else { wheels },
+            },
+            pedals: held,
         }
     }
 }
@@ -149,17 +149,16 @@ impl Hands {
     }
 
     /// Puts what people want in place of what controllers want. Agents that are gone are let go of.
-    pub(crate) fn command(&mut self, types: &VehicleTypes, agents: &mut Agents) {
+    pub(crate) fn order(&mut self, types: &VehicleTypes, agents: &mut Agents) {
         self.0.retain(|&id, hand| {
             let Some(agent) = agents.find(id) else {
                 return false;
             };
             let index = agent as usize;
             let vehicle_type = agents.identity[index].vehicle_type;
-            let has_engine = types.drive_train(vehicle_type).is_some();
             let limits = &types.get(vehicle_type).limits;
             let speed = agents.motion[index].speed;
-            agents.command[index] = hand.command(speed, limits, has_engine);
+            agents.give(index, hand.order(speed, limits));
             true
         });
     }

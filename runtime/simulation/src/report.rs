@@ -30,6 +30,10 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         row.progress.route = Default::default();
         hasher.add(&(row, route));
         world.dynamics.hash(row.identity.level, agent, &mut hasher);
+        // Who drives by no pedals has the hash of one who could not.
+        if let Some(pedals) = world.agents.pedals(agent as usize) {
+            hasher.add(&pedals);
+        }
     }
     hasher.add(&world.finished);
     hasher.add(&world.demand.departures);

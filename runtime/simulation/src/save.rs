@@ -25,6 +25,7 @@ use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalState
 use crate::world::World;
 use roadwright_agent::{Message, Registry};
 use roadwright_scenario::Scenario;
+use roadwright_vehicle::PedalCommand;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
@@ -240,6 +241,7 @@ impl World {
         );
         saved.put("agents", &self.agents);
         saved.put("accounts", &self.agents.accounts);
+        saved.put("pedals", &self.agents.pedals);
         saved.put("routes", &self.routes);
         saved.put("dynamics", &self.dynamics);
         saved.put("standing", &self.dynamics.standing);
@@ -336,6 +338,14 @@ impl World {
         // Worlds that were saved before accounts were kept have none.
         if saved.parts.contains_key("accounts") {
             agents.accounts = saved.get::<Accounts>("accounts")?;
+        }
+        // Worlds that were saved before controllers could press pedals have none.
+        if saved.parts.contains_key("pedals") {
+            let pedals: Vec<Option<PedalCommand>> = saved.get("pedals")?;
+            agents.pedals = pedals
+                .into_iter()
+                .map(|held| held.map(PedalCommand::checked))
+                .collect();
         }
         let mut routes: Routes = saved.get("routes")?;
         routes.index_hashes();

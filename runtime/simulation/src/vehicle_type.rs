@@ -36,6 +36,8 @@ pub(crate) struct VehicleType {
     pub(crate) radius: f64,
     /// What it counts as where lanes are reserved.
     pub(crate) class: VehicleClass,
+    /// Share of its wheels that the hand brake holds, 0 to 1.
+    pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
     pub(crate) single_track: SingleTrack,
     pub(crate) sliding: SlidingModel,
@@ -63,6 +65,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             body_centre: described.body_centre(),
             radius: 0.5 * size.length(),
             class: described.class(),
+            held: held(described),
             limits: OneTrackLimits::from(described),
             single_track: SingleTrack::from(described),
             sliding: SlidingModel::from(described),
@@ -375,6 +378,16 @@ fn with_trailers(
         Arc::new(file)
     });
     shorter
+}
+
+/// The share of its wheels that the hand brake holds: half of them, where no file says it.
+fn held(described: &roadwright_scenario::VehicleType) -> f64 {
+    let Some(file) = &described.file else {
+        return 0.5;
+    };
+    let brakes = file.vehicle.brakes.as_ref();
+    let held = brakes.map_or(0, |brakes| brakes.hand_wheels.len());
+    held as f64 / file.vehicle.wheels.positions.len().max(1) as f64
 }
 
 fn train(described: &roadwright_scenario::VehicleType) -> Train {

@@ -343,7 +343,7 @@ impl World {
             &mut self.agents,
         );
         self.traffic.claims.count_held(held);
-        self.hands.command(&self.types, &mut self.agents);
+        self.hands.order(&self.types, &mut self.agents);
     }
 
     fn advance(&mut self) {

@@ -373,7 +373,7 @@ fn who_drives_into_it_hits_it_at_every_level_and_rigid_bodies_do_not_pass() {
             if lets_go {
                 assert_eq!(world.uncouple(2, None), Ok(1));
             }
-            drive(&mut world, (0.6, 0.0), 8.0);
+            drive(&mut world, (1.0, 0.0), 8.0);
             let met = world.collisions().iter();
             let met = met.filter(|hit| hit.agent == 1 && hit.with == Party::Trailer(1));
             assert_eq!(
@@ -417,7 +417,7 @@ fn a_tractor_drives_off_below_its_semi_trailer_and_backs_up_to_it() {
     let mut world = self::world(&scenario, DynamicsLevel::OneTrack);
     drive(&mut world, (0.0, 0.0), 0.1);
     assert_eq!(world.uncouple(2, None), Ok(1));
-    drive(&mut world, (0.6, 0.0), 8.0);
+    drive(&mut world, (1.0, 0.0), 8.0);
     let met = world.collisions().iter().map(|hit| hit.with);
     assert!(
         met.clone().any(|with| with == Party::Trailer(1)),

@@ -8,7 +8,9 @@ use common::*;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
-use roadwright_scenario::{Agent, DynamicsLevel, Edit, Obstacle, ObstacleId, Scenario, Shape};
+use roadwright_scenario::{
+    Agent, DynamicsLevel, Edit, Forest, ForestId, Obstacle, ObstacleId, Scenario, Shape,
+};
 use roadwright_simulation::{
     Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
 };
@@ -561,4 +563,87 @@ fn who_is_thrown_about_is_put_to_rest_and_told() {
     };
     assert_eq!(told(0.0), 0);
     assert!(told(1e6) > 0);
+}
+
+/// What stands around rigid bodies, as others draw it: convex parts of the solver.
+#[test]
+fn what_stands_fixed_near_a_place_has_the_outlines_of_the_solver() {
+    use roadwright_geometry::polygon;
+    let mut scenario = Scenario::new("yard");
+    let points = |all: &[(f64, f64)]| all.iter().map(|&at| DVec2::from(at)).collect::<Vec<_>>();
+    let corner = [
+        (0.0, 0.0),
+        (6.0, 0.0),
+        (6.0, 2.0),
+        (2.0, 2.0),
+        (2.0, 6.0),
+        (0.0, 6.0),
+    ];
+    let obstacle = |shape: Shape, mass: Option<f64>| Obstacle {
+        name: String::new(),
+        shape,
+        height: 3.0,
+        mass,
+    };
+    let disc = |x: f64, radius: f64| Shape::Circle { x, y: 0.0, radius };
+    for (id, one) in [
+        (
+            1,
+            obstacle(
+                Shape::Polygon {
+                    points: points(&corner),
+                },
+                None,
+            ),
+        ),
+        (2, obstacle(disc(-10.0, 2.0), None)),
+        // Loose, and far away.
+        (3, obstacle(disc(-20.0, 1.0), Some(100.0))),
+        (4, obstacle(disc(90.0, 2.0), None)),
+    ] {
+        scenario
+            .apply(Edit::Obstacle(ObstacleId(id), Some(Box::new(one))))
+            .unwrap();
+    }
+    let forest = Forest {
+        area: points(&[(-5.0, -25.0), (5.0, -25.0), (5.0, -15.0), (-5.0, -15.0)]),
+        density: 400.0,
+        spacing: 3.0,
+        trunk_radius: 0.2,
+        seed: 4,
+    };
+    let trees = forest.trees().len();
+    assert!(trees > 1);
+    scenario
+        .apply(Edit::Forest(ForestId(1), Some(Box::new(forest))))
+        .unwrap();
+    let ground = Ground::new(&scenario);
+    let seen = ground.still_outlines(&[DVec2::ZERO], 30.0);
+    // What has notches is several convex bodies that cover it.
+    let is_convex = |outline: &[DVec2]| {
+        let edges: Vec<DVec2> = polygon::edges(outline).map(|(a, b)| b - a).collect();
+        (0..edges.len()).all(|i| edges[i].perp_dot(edges[(i + 1) % edges.len()]) > 0.0)
+    };
+    assert!(seen.iter().all(|outline| is_convex(outline)), "{seen:?}");
+    let area = |outline: &Vec<DVec2>| polygon::signed_area(outline);
+    let triangles: Vec<_> = seen.iter().filter(|one| one.len() == 3).collect();
+    let covered: f64 = triangles.iter().map(|one| area(one)).sum();
+    assert!((covered - 20.0).abs() < 1e-9, "{covered}");
+    let discs: Vec<_> = seen.iter().filter(|one| one.len() > 8).collect();
+    assert_eq!(discs.len(), 1 + trees);
+    let radius = discs[0]
+        .iter()
+        .map(|at| (*at - DVec2::new(-10.0, 0.0)).length());
+    assert!(radius.into_iter().all(|radius| (radius - 2.0).abs() < 1e-9));
+    // A control: the loose one and the far one are there, only not here.
+    assert_eq!(
+        ground.still_outlines(&[DVec2::new(90.0, 0.0)], 5.0).len(),
+        1
+    );
+    assert!(
+        ground
+            .still_outlines(&[DVec2::new(-20.0, 0.0)], 3.0)
+            .is_empty()
+    );
+    assert!(ground.still_outlines(&[], 30.0).is_empty());
 }

@@ -17,12 +17,13 @@
 //!
 //! // 20 % uphill, an engine for 1.5 m/s^2 on level ground, dry asphalt.
 //! let grade = Grade::between(0.2 * 2.7, 2.7).with(1.5, 1.05 * 9.81);
-//! let wish = Ask { acceleration: 1.0, is_reversing: false, max_braking: 8.0 };
+//! let wish = Ask { acceleration: 1.0, is_reversing: false, max_braking: 8.0, pedals: None };
 //! let effort = grade.effort(0.0, &wish, 0.01);
 //! // All of the engine is less than the weight: it rolls back.
 //! assert!(effort.drive == 1.5 && grade.roll(effort, 0.0, 0.01).0 < 0.0);
 //! ```
 
+use crate::drive_train::{PedalCommand, Pedals};
 use crate::dynamic::{GRAVITY, Propulsion, Push};
 
 /// Axles whose heights differ by less stand on level ground, m: beyond what heights are rounded to.
@@ -52,6 +53,8 @@ pub struct Ask {
     pub is_reversing: bool,
     /// The most that the brakes give, m/s^2.
     pub max_braking: f64,
+    /// Pedals that are held, instead of the acceleration.
+    pub pedals: Option<PedalCommand>,
 }
 
 /// What engine and brakes give, m/s^2.
@@ -64,6 +67,15 @@ pub struct Effort {
 }
 
 impl Effort {
+    /// What pedals make of an engine and of brakes, m/s^2, without a drive train: shares of both.
+    #[inline]
+    pub fn of_pedals(pedals: Pedals, engine: f64, braking: f64) -> Self {
+        Self {
+            drive: pedals.throttle * engine,
+            brake: pedals.brake * braking,
+        }
+    }
+
     /// Both, a share of each.
     pub fn shortened(self, share: f64) -> Self {
         Self {
@@ -131,10 +143,18 @@ impl Grade {
 
     /// What a driver makes of engine and brakes for the next `dt` seconds at a speed along the heading,
     /// m/s: what the slope takes is added to the wish, and what engine and brakes do not have is not
-    /// given. Who wants to stand stands on the brake.
+    /// given. Who wants to stand stands on the brake. Pedals that are held are taken as they are, so the
+    /// slope acts against them.
     pub fn effort(&self, speed: f64, ask: &Ask, dt: f64) -> Effort {
         let direction = if ask.is_reversing { -1.0 } else { 1.0 };
         let (along, pull) = (speed * direction, self.pull * direction);
+        if let Some(command) = ask.pedals {
+            let effort = Effort::of_pedals(command.pedals, self.engine, ask.max_braking);
+            return Effort {
+                drive: direction * effort.drive,
+                ..effort
+            };
+        }
         let brake = |brake: f64| Effort { drive: 0.0, brake };
         if !ask.acceleration.is_finite() {
             return brake(ask.max_braking);
@@ -238,6 +258,7 @@ mod tests {
             acceleration,
             is_reversing: false,
             max_braking: 8.0,
+            pedals: None,
         }
     }
 
@@ -321,6 +342,31 @@ mod tests {
             assert!((seen.0 - exact.0).abs() < 1e-9, "{dt}: {seen:?} {exact:?}");
             assert!((seen.1 - exact.1).abs() < 1e-9, "{dt}: {seen:?} {exact:?}");
         }
+    }
+
+    #[test]
+    fn pedals_are_taken_as_they_are() {
+        let pressed = |throttle: f64, brake: f64| Ask {
+            pedals: Some(PedalCommand {
+                pedals: Pedals { throttle, brake },
+                ..PedalCommand::default()
+            }),
+            ..ask(f64::NAN)
+        };
+        let rolled = |rise: f64, ask: Ask, speed: f64| {
+            let grade = Grade::between(rise, 1.0).with(2.0, 9.0);
+            grade.roll(grade.effort(speed, &ask, 0.01), speed, 1.0).0
+        };
+        let up = Grade::between(0.1, 1.0).pull;
+        // The slope acts against them: nothing is added for it.
+        assert!((rolled(0.1, pressed(1.0, 0.0), 10.0) - (12.0 + up)).abs() < 1e-12);
+        assert!((rolled(0.1, pressed(0.0, 0.5), 10.0) - (10.0 - 4.0 + up)).abs() < 1e-12);
+        assert!((rolled(0.1, pressed(0.0, 0.0), 10.0) - (10.0 + up)).abs() < 1e-12);
+        // Without a pedal it rolls back, and the brake holds it.
+        assert!((rolled(0.1, pressed(0.0, 0.0), 0.0) - up).abs() < 1e-12);
+        assert_eq!(rolled(0.1, pressed(0.0, 0.2), 0.0), 0.0);
+        // Both at once are taken off each other.
+        assert!((rolled(0.1, pressed(1.0, 0.1), 10.0) - (11.2 + up)).abs() < 1e-12);
     }
 
     proptest! {

@@ -39,7 +39,7 @@ pub mod sheet;
 pub mod sliding;
 pub mod trailer;
 
-pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver};
+pub use drive_train::{DriveReading, DriveState, DriveTrain, Driver, PedalCommand, Pedals};
 pub use dynamic::{DynamicState, SingleTrack, Tyre};
 pub use grade::{Ask, Climb, Effort, Grade};
 pub use one_track::{

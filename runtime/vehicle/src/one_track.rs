@@ -4,7 +4,8 @@
 //! slip. Its **pose** is that of the middle of the rear axle, because there the velocity always points
 //! along the body. It drives forwards only: the simulation turns the vehicle about to drive backwards.
 
-use crate::grade::{Ask, Grade};
+use crate::drive_train::Pedals;
+use crate::grade::{Ask, Effort, Grade};
 use roadwright_geometry::math::{sin_cos, tan, wrap_angle};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::VehicleType;
@@ -49,6 +50,15 @@ impl OneTrackLimits {
         } else {
             -self.max_braking
         }
+    }
+
+    /// The acceleration that pedals give where there is no drive train, m/s^2: their shares of the largest
+    /// one and of the hardest braking.
+    #[inline]
+    pub fn pressed(&self, pedals: Pedals) -> f64 {
+        let Effort { drive, brake } =
+            Effort::of_pedals(pedals, self.max_acceleration, self.max_braking);
+        drive - brake
     }
 
     /// Angle of the wheels after `dt` seconds of turning from `now` towards a wanted angle, rad; one
@@ -384,6 +394,7 @@ mod tests {
             acceleration: 0.0,
             is_reversing: false,
             max_braking: 8.0,
+            pedals: None,
         };
         let turned = |rise: f64| {
             let grade = Grade::between(0.0, 1.0).banked(rise, 1.0).with(2.0, 5.0);

@@ -21,6 +21,7 @@
 //! assert!(car.velocity.x > 10.0 && car.velocity.y == 0.0);
 //! ```
 
+use crate::drive_train::PedalCommand;
 use crate::grade::{Ask, Grade};
 use crate::one_track::{OneTrackLimits, at_rest};
 use roadwright_geometry::math::{atan2, cos, sin_cos, tan, wrap_angle};
@@ -99,6 +100,9 @@ pub struct Wanted {
     pub limits: OneTrackLimits,
     /// The slope below it; level ground where there is none.
     pub slope: Option<Grade>,
+    /// Pedals that are held on a slope, instead of the acceleration. On level ground they are an
+    /// acceleration ([`OneTrackLimits::pressed`]).
+    pub pedals: Option<PedalCommand>,
 }
 
 impl SlidingModel {
@@ -406,13 +410,21 @@ impl Wanted {
             acceleration: self.acceleration + resisted * direction,
             is_reversing: self.is_reversing,
             max_braking: self.limits.max_braking,
+            pedals: self.pedals,
         };
         let points = model.mass / FORCE;
         let stronger = Grade {
             engine: slope.engine + resisted.abs(),
             ..*slope
         };
-        let effort = stronger.effort(ahead, &ask, dt);
+        let mut effort = match self.pedals {
+            // Of the engine itself: what air and rolling take comes on top, as for a wish.
+            Some(_) => slope.effort(ahead, &ask, dt),
+            None => stronger.effort(ahead, &ask, dt),
+        };
+        if self.pedals.is_some() {
+            effort.drive += resisted;
+        }
         let way = effort.drive.signum();
         let room = slope.room(self.limits.max_speed, ahead * way, effort.drive, dt);
         let most = (room + resisted.abs()).min(slope.hardest);
@@ -543,6 +555,7 @@ mod tests {
             steering,
             limits: OneTrackLimits::from(&shipped("sliding-racer").vehicle_type()),
             slope: None,
+            pedals: None,
         }
     }
 

@@ -227,11 +227,13 @@ impl Views<'_> {
         self.painter
             .line_segment([joint, foot], Stroke::new(2.0, self.ink));
         self.painter.circle_filled(joint, 3.0, self.ink);
-        let hub = at(trailer.axle, radius);
-        let wheel = (radius * self.scale) as f32;
-        self.painter
-            .circle(hub, wheel, self.theme.ground(), Stroke::new(2.0, self.ink));
-        self.painter.circle_filled(hub, 2.5, self.ink);
+        let wheel = (trailer.radius * self.scale) as f32;
+        for &axle in &trailer.axles {
+            let hub = at(axle, trailer.radius);
+            self.painter
+                .circle(hub, wheel, self.theme.ground(), Stroke::new(2.0, self.ink));
+            self.painter.circle_filled(hub, 2.5, self.ink);
+        }
     }
 
     fn rear(&self, middle: f32) {

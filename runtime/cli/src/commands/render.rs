@@ -6,9 +6,9 @@ use crate::arguments::Render;
 use crate::progress;
 use anyhow::{Context, bail};
 use glam::DVec2;
-use roadwright_render::{Film, Picture, map};
+use roadwright_render::{Film, Picture, bodies, map};
 use roadwright_scenario::Scenario;
-use roadwright_simulation::Ending;
+use roadwright_simulation::{Ending, Snapshot, World};
 
 /// A film has so many frames at most, and so many pixels in all of them.
 const MOST_FRAMES: f64 = 2000.0;
@@ -52,7 +52,9 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         let subject = (arguments.file.as_path(), &scenario);
         let session = session_at(subject, flags, arguments.at.unwrap_or(0.0))?;
         picture.signals = session.world().signals().collect();
-        Some(session.world().snapshot())
+        let snapshot = session.world().snapshot();
+        add_stills(&mut picture, session.world(), &snapshot);
+        Some(snapshot)
     } else {
         None
     };
@@ -96,6 +98,7 @@ fn film(
         }
         picture.signals = session.world().signals().collect();
         let snapshot = session.world().snapshot();
+        add_stills(&mut picture, session.world(), &snapshot);
         film.add(scenario, Some(&snapshot), &picture)
             .context("cannot draw the scenario")?;
     }
@@ -103,6 +106,13 @@ fn film(
     roadwright_files::write(&arguments.out, &gif)
         .with_context(|| format!("cannot write {}", arguments.out.display()))?;
     Ok(Outcome::Fine)
+}
+
+/// Notes what the bodies of a picture may meet, if it shows bodies.
+fn add_stills(picture: &mut Picture, world: &World, snapshot: &Snapshot) {
+    if picture.bodies {
+        picture.stills = bodies::stills(world.ground(), snapshot);
+    }
 }
 
 fn view_of(values: &[f64]) -> anyhow::Result<(DVec2, DVec2)> {

@@ -20,6 +20,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) seeds: &'a [u64],
     pub(crate) inputs: &'a [u8],
     pub(crate) outputs: &'a mut [u8],
+    /// Whether rows are those of controllers that drive by pedals.
+    pub(crate) by_pedals: bool,
     pub(crate) status: &'a mut [u8],
     pub(crate) roads: Option<&'a FlatRoads>,
     pub(crate) delays: &'a [f32],
@@ -62,6 +64,8 @@ pub(crate) trait Backend: Send + Sync {
     fn set_parameter(&self, index: usize, value: f64) -> Result<(), Fault>;
     /// How far ahead it wants its way-point.
     fn lookahead(&self) -> Option<Lookahead>;
+    /// Whether it is a controller that drives by pedals: it is asked with their rows then.
+    fn by_pedals(&self) -> bool;
     /// Its state; `None` if it keeps none.
     fn save(&self) -> Option<State>;
     /// Takes over state.
@@ -103,6 +107,8 @@ macro_rules! rows {
 rows!(
     roadwright_plugin_api::ControllerInput,
     roadwright_plugin_api::ControllerOutput,
+    roadwright_plugin_api::PedalsInput,
+    roadwright_plugin_api::PedalsOutput,
     roadwright_plugin_api::FitnessInput,
     roadwright_plugin_api::FitnessOutput,
     roadwright_plugin_api::PlannerInput,

@@ -12,9 +12,10 @@ use super::floating_point;
 use super::library::{Library, kind_bit};
 use crate::lock::locked;
 use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
+use roadwright_plugin_api::ControllerInput;
 use roadwright_plugin_api::abi::{
-    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, ROW_NOT_WRITTEN, RwBatch,
-    RwControllerExtension, RwInstance, RwParamInfo, RwRoads,
+    CONTROLLER_EXTENSION, E_FATAL, E_PANIC, E_STATE, OK, PEDALS_EXTENSION, ROW_NOT_WRITTEN, RwApi,
+    RwBatch, RwControllerExtension, RwInstance, RwParamInfo, RwPedalsExtension, RwRoads,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -28,11 +29,16 @@ const MOST_STATE: usize = 256 << 20;
 /// An error's text is cut at this length, bytes.
 const ERROR_TEXT: usize = 4096;
 
+/// Answers a batch with pedals.
+type Press = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch, *const c_void, u32) -> i32;
+
 /// An instance of a plugin in this process.
 pub(crate) struct InProcess {
     library: Arc<Library>,
     raw: *mut RwInstance,
     parameters: &'static [ParameterInfo],
+    /// How it is asked, if it is a controller that drives by pedals.
+    press: Option<Press>,
     /// The plugin's number of each listed parameter.
     numbers: Vec<u32>,
     /// Whether a call was given up: it may be half done, so nothing more is asked.
@@ -70,10 +76,14 @@ impl InProcess {
             library,
             raw,
             parameters: &[],
+            press: None,
             numbers: Vec::new(),
             is_lost: AtomicBool::new(false),
         };
         instance.list_parameters();
+        if kind == ModuleKind::Controller {
+            instance.press = find_press(&instance.library.api);
+        }
         Ok(instance)
     }
 
@@ -142,6 +152,26 @@ impl InProcess {
         let message = last_error(&self.library, self.raw);
         Err(fault(status, call, message))
     }
+}
+
+/// Whether the controller of a library drives by pedals.
+pub(crate) fn drives_by_pedals(api: &RwApi) -> bool {
+    find_press(api).is_some()
+}
+
+fn find_press(api: &RwApi) -> Option<Press> {
+    let get_extension = api.get_extension?;
+    let id = PEDALS_EXTENSION;
+    // SAFETY: the text has the length that is said; the extension of this id has this type and
+    // is at least as long as its size says.
+    let extension = unsafe {
+        let found = get_extension(id.as_ptr().cast(), id.len() as u64);
+        found.cast::<RwPedalsExtension>().as_ref()?
+    };
+    if (extension.size as usize) < size_of::<RwPedalsExtension>() {
+        return None;
+    }
+    extension.step
 }
 
 fn missing(what: &str) -> Fault {
@@ -213,7 +243,11 @@ impl InProcess {
 
 impl Backend for InProcess {
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
-        let step = self.library.api.step.ok_or_else(|| missing("step"))?;
+        let ask = if batch.by_pedals {
+            Ask::Press(self.press.ok_or_else(|| missing(PEDALS_EXTENSION))?)
+        } else {
+            Ask::Step(self.library.api.step.ok_or_else(|| missing("step"))?)
+        };
         let rows = batch.rows();
         if rows == 0 {
             return Ok(false);
@@ -251,7 +285,15 @@ impl Backend for InProcess {
         let answer = self.within(|| {
             // SAFETY: all arrays have as many elements as the batch says and outlive the call.
             Ok(floating_point::guarded(|| unsafe {
-                step(self.raw, &raw mut raw)
+                match ask {
+                    Ask::Step(step) => step(self.raw, &raw mut raw),
+                    // What a vehicle can do stands in the same row, behind what its driver sees.
+                    Ask::Press(press) => {
+                        let drives = raw.inputs.wrapping_byte_add(size_of::<ControllerInput>());
+                        let stride = raw.input_stride;
+                        press(self.raw, &raw mut raw, drives, stride)
+                    }
+                }
             }))
         });
         // Whatever a call has written that was given up, no row of it is used.
@@ -312,6 +354,10 @@ impl Backend for InProcess {
         (status >= 0 && sound(distance) && sound(time)).then_some(Lookahead { distance, time })
     }
 
+    fn by_pedals(&self) -> bool {
+        self.press.is_some()
+    }
+
     fn save(&self) -> Option<State> {
         let save = self.library.api.state_save?;
         let mut state = State::default();
@@ -340,6 +386,15 @@ impl Backend for InProcess {
             Err(fault) => Err(fault.message),
         }
     }
+}
+
+/// How an instance is asked.
+#[derive(Clone, Copy)]
+enum Ask {
+    /// As all are.
+    Step(unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32),
+    /// For pedals.
+    Press(Press),
 }
 
 impl Drop for InProcess {

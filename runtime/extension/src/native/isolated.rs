@@ -9,7 +9,7 @@
 //!                  <--- socket      <---   one byte: done
 //! ```
 //!
-//! A batch of 1,024 rows has up to 280 KB, which a socket would copy into the system and out of it.
+//! A batch of 1,024 rows has up to 300 KB, which a socket would copy into the system and out of it.
 //! The socket orders the accesses to the memory, and it has what memory lacks: a read with a time
 //! limit, which tells of a hang, and an end, which tells of a crash at once.
 
@@ -59,6 +59,7 @@ pub(crate) struct Isolated {
     link: Mutex<Link>,
     parameters: &'static [ParameterInfo],
     lookahead: Mutex<Option<Lookahead>>,
+    by_pedals: bool,
 }
 
 fn fatal(message: String) -> Fault {
@@ -139,6 +140,7 @@ impl Isolated {
             }),
             parameters: &[],
             lookahead: Mutex::new(None),
+            by_pedals: false,
         };
         let started = isolated.call_within(&Call::Start, START_PATIENCE);
         // Both sides have mapped it, or the child has failed: without a name nothing is left behind,
@@ -148,7 +150,9 @@ impl Isolated {
             Reply::Started {
                 parameters,
                 lookahead,
+                by_pedals,
             } => Ok(Self {
+                by_pedals,
                 parameters: intern_parameters(parameters.iter().map(Into::into).collect()),
                 lookahead: Mutex::new(
                     lookahead.map(|(distance, time)| Lookahead { distance, time }),
@@ -372,6 +376,7 @@ impl Backend for Isolated {
             period: batch.step.period,
             route: batch.route.len().min(MOST_ROUTE) as f64,
             has_roads: f64::from(u8::from(batch.roads.is_some())),
+            by_pedals: f64::from(u8::from(batch.by_pedals)),
             ..StepHead::default()
         };
         put(memory, layout.head, bytes_of(&head.to_numbers()));
@@ -419,6 +424,10 @@ impl Backend for Isolated {
 
     fn lookahead(&self) -> Option<Lookahead> {
         *locked(&self.lookahead)
+    }
+
+    fn by_pedals(&self) -> bool {
+        self.by_pedals
     }
 
     fn save(&self) -> Option<State> {

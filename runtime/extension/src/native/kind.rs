@@ -5,13 +5,20 @@ use roadwright_agent::{
     Choosable, Conduct, Controller, Fitness, Module, ModuleKind, Planner, Registry, Step,
 };
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PlannerInput, PlannerOutput,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsInput,
+    PedalsOutput, PlannerInput, PlannerOutput,
 };
 
 /// Largest acceleration that makes sense, m/s^2, and largest angle of wheels, rad.
 const MOST_ACCELERATION: f64 = 50.0;
 // A little more than a right angle; 50 m/s^2 are about five times gravity.
 const MOST_STEERING: f64 = 1.6;
+/// What is wrong with an angle of wheels.
+const STEERING_FLAWS: [&str; 3] = [
+    "NaN steering",
+    "infinite steering",
+    "a steering angle out of -1.6 to 1.6 rad",
+];
 
 /// A kind of module that plugins can be.
 pub(crate) trait Kind: Send + Sync + 'static {
@@ -21,6 +28,9 @@ pub(crate) trait Kind: Send + Sync + 'static {
     const KIND: ModuleKind = <Self::Logic as Choosable>::KIND;
     /// The built-in module that answers where a plugin does not.
     const FALLBACK: &'static str;
+
+    /// Whether its rows are those of controllers that drive by pedals.
+    const BY_PEDALS: bool = false;
 
     /// Time of a call for each agent that is not called slow, us.
     const BUDGET_US: f64;
@@ -76,6 +86,17 @@ numbers!(FitnessInput: crash_rating, mean_speed, mean_road_speed, distance, time
     mean_squared_acceleration, mean_squared_jerk, mean_squared_lateral_acceleration);
 numbers!(PlannerInput: strip, goal_strip, s, goal_s, bus, may_change_first);
 
+impl Numbers for PedalsInput {
+    fn numbers(&self) -> Vec<(&'static str, f64)> {
+        let mut all = self.seen.numbers();
+        all.extend(self.drive.numbers());
+        all
+    }
+}
+
+numbers!(DriveInput: full_throttle, coasting, full_brake, grip, slope, acceleration, throttle, brake,
+    rpm, idle_rpm, limit_rpm, gear, gears);
+
 fn number_flaw(value: f64, most: f64, flaws: [&'static str; 3]) -> Option<&'static str> {
     if value.is_nan() {
         Some(flaws[0])
@@ -114,17 +135,7 @@ impl Kind for AsController {
                 "an acceleration out of -50 to 50 m/s^2",
             ],
         )
-        .or_else(|| {
-            number_flaw(
-                output.steering,
-                MOST_STEERING,
-                [
-                    "NaN steering",
-                    "infinite steering",
-                    "a steering angle out of -1.6 to 1.6 rad",
-                ],
-            )
-        })
+        .or_else(|| number_flaw(output.steering, MOST_STEERING, STEERING_FLAWS))
     }
 
     fn neutral() -> ControllerInput {
@@ -149,6 +160,71 @@ impl Kind for AsController {
         outputs: &mut [ControllerOutput],
     ) {
         module.step(step, inputs, outputs);
+    }
+}
+
+/// Controllers that drive by pedals.
+pub(crate) struct AsPedals;
+
+/// A car without an engine: what a controller that drives by pedals is told by those who have no vehicle.
+pub(crate) const SOME_CAR: DriveInput = DriveInput {
+    full_throttle: 2.0,
+    coasting: 0.0,
+    full_brake: -8.0,
+    grip: 10.0,
+    slope: 0.0,
+    acceleration: 0.0,
+    throttle: 0.0,
+    brake: 0.0,
+    rpm: 0.0,
+    idle_rpm: 0.0,
+    limit_rpm: 0.0,
+    gear: 0.0,
+    gears: 0.0,
+};
+/// A pedal that is pressed by so much more than the whole is rounding.
+const ROUNDING: f64 = 1e-9;
+/// No gearbox has more gears.
+const MOST_GEARS: f64 = 100.0;
+
+impl Kind for AsPedals {
+    type Logic = dyn Controller;
+    type Input = PedalsInput;
+    type Output = PedalsOutput;
+    const FALLBACK: &'static str = AsController::FALLBACK;
+    const BUDGET_US: f64 = AsController::BUDGET_US;
+    const BY_PEDALS: bool = true;
+
+    fn flaw(output: &PedalsOutput) -> Option<&'static str> {
+        let share = |value: f64, flaw: &'static str| {
+            // NaN is in no range.
+            let fits = (-ROUNDING..=1.0 + ROUNDING).contains(&value);
+            (!fits).then_some(flaw)
+        };
+        share(output.throttle, "a throttle out of 0 to 1")
+            .or_else(|| share(output.brake, "a brake out of 0 to 1"))
+            .or_else(|| share(output.hand_brake, "a hand brake out of 0 to 1"))
+            .or_else(|| {
+                let fits = (0.0..=MOST_GEARS).contains(&output.gear);
+                (!fits).then_some("a gear out of 0 to 100")
+            })
+            .or_else(|| number_flaw(output.steering, MOST_STEERING, STEERING_FLAWS))
+    }
+
+    fn neutral() -> PedalsInput {
+        PedalsInput {
+            seen: AsController::neutral(),
+            drive: SOME_CAR,
+        }
+    }
+
+    fn answer(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        inputs: &[PedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        module.drive(step, inputs, outputs);
     }
 }
 

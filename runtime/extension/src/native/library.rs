@@ -3,6 +3,7 @@
 use super::backend::printable;
 use super::calls::Calls;
 use super::floating_point;
+use super::in_process::drives_by_pedals;
 use crate::lock::locked;
 use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
@@ -236,7 +237,8 @@ fn check_required(api: &RwApi) -> Result<(), LoadError> {
     let required = [
         (api.create.is_some(), "create"),
         (api.destroy.is_some(), "destroy"),
-        (api.step.is_some(), "step"),
+        // Who drives by pedals is asked otherwise.
+        (api.step.is_some() || drives_by_pedals(api), "step"),
     ];
     match required.iter().find(|(is_offered, _)| !is_offered) {
         Some((_, name)) => Err(LoadError::Missing(name)),

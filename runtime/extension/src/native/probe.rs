@@ -3,7 +3,7 @@
 use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
 use super::in_process::InProcess;
 use super::inspect::inspect;
-use super::kind::{AsController, AsFitness, AsPlanner, Kind};
+use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, Kind};
 use super::library::Library;
 use super::roads::FlatRoads;
 use crate::helper::{complain, print};
@@ -142,11 +142,21 @@ fn trial(path: &Path) -> Result<(), String> {
 }
 
 fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
-    let failed = |what: &str, message: String| format!("Failed its trial: {what}: {message}");
     print(&format!("{PHASE}create of its trial"));
     let backend =
         InProcess::new(library.clone(), K::KIND).map_err(|f| failed("create", f.message))?;
     print(&format!("{PHASE}the steps of its trial"));
+    if backend.by_pedals() {
+        return try_rows::<AsPedals>(&backend);
+    }
+    try_rows::<K>(&backend)
+}
+
+fn failed(what: &str, message: String) -> String {
+    format!("Failed its trial: {what}: {message}")
+}
+
+fn try_rows<K: Kind>(backend: &InProcess) -> Result<(), String> {
     let indices: Vec<u32> = (0..ROWS as u32).collect();
     let ids: Vec<u64> = (1..=ROWS as u64).collect();
     backend
@@ -169,6 +179,7 @@ fn try_kind<K: Kind>(library: &Arc<Library>) -> Result<(), String> {
         seeds: &ids,
         inputs: bytes_of(&inputs),
         outputs: bytes_of_mut(&mut outputs),
+        by_pedals: K::BY_PEDALS,
         status: &mut status,
         roads: (K::KIND == ModuleKind::Planner).then_some(&roads),
         delays: &[0.0, 0.0],

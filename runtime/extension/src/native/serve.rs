@@ -22,8 +22,8 @@ use std::time::Duration;
 
 /// Lanelets that an isolated planner can have.
 pub(crate) const MOST_LANELETS: usize = 1 << 20;
-/// Largest row, bytes.
-const ROW: usize = roadwright_plugin_api::MAX_RECORD;
+/// Largest row, bytes: two records stand in one of a controller that drives by pedals.
+const ROW: usize = 2 * roadwright_plugin_api::MAX_RECORD;
 /// Longest message, bytes.
 // Either side may be broken: a length that was read is not allocated unseen.
 const MOST_MESSAGE: usize = 1 << 30;
@@ -57,15 +57,16 @@ pub(super) struct StepHead {
     pub(super) period: f64,
     pub(super) route: f64,
     pub(super) has_roads: f64,
+    pub(super) by_pedals: f64,
     /// The answer: lanelets written, and whether the floating point mode was changed.
     pub(super) route_length: f64,
     pub(super) changed_mode: f64,
 }
 
 impl StepHead {
-    pub(super) const SIZE: usize = 80;
+    pub(super) const SIZE: usize = 88;
 
-    pub(super) fn to_numbers(self) -> [f64; 10] {
+    pub(super) fn to_numbers(self) -> [f64; 11] {
         [
             self.count,
             self.input_size,
@@ -75,13 +76,14 @@ impl StepHead {
             self.period,
             self.route,
             self.has_roads,
+            self.by_pedals,
             self.route_length,
             self.changed_mode,
         ]
     }
 
     pub(super) fn read(bytes: &[u8]) -> Self {
-        let n = rows_from::<f64>(bytes, 10);
+        let n = rows_from::<f64>(bytes, 11);
         Self {
             count: n[0],
             input_size: n[1],
@@ -91,8 +93,9 @@ impl StepHead {
             period: n[5],
             route: n[6],
             has_roads: n[7],
-            route_length: n[8],
-            changed_mode: n[9],
+            by_pedals: n[8],
+            route_length: n[9],
+            changed_mode: n[10],
         }
     }
 }
@@ -216,6 +219,7 @@ pub(super) enum Reply {
     Started {
         parameters: Vec<SentParameter>,
         lookahead: Option<(f64, f64)>,
+        by_pedals: bool,
     },
     Set {
         lookahead: Option<(f64, f64)>,
@@ -327,6 +331,7 @@ pub(crate) fn serve(library: &Path, kind: &str, memory: &Path) -> std::io::Resul
     let reply = Reply::Started {
         parameters: backend.parameters().iter().map(Into::into).collect(),
         lookahead: backend.lookahead().map(|l| (l.distance, l.time)),
+        by_pedals: backend.by_pedals(),
     };
     write_message(&mut socket, &reply)?;
     let mut server = Server {
@@ -513,6 +518,7 @@ impl Server {
             seeds: &seeds,
             inputs: super::backend::bytes_of(&inputs),
             outputs,
+            by_pedals: head.by_pedals > 0.0,
             status: &mut status[..count],
             roads: has_roads.then_some(&self.roads),
             delays: &delays,

@@ -98,6 +98,9 @@ impl VehicleFile {
             trailer
                 .check_body()
                 .or_else(|(key, message)| fault(format!("trailers.{number}.{key}"), message))?;
+            trailer
+                .check_axles(self.wheels.radius)
+                .or_else(|(key, message)| fault(format!("trailers.{number}.{key}"), message))?;
         }
         Ok(())
     }

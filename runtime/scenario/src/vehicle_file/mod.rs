@@ -21,7 +21,7 @@ pub use parts::{
     WheelShape, Wheels,
 };
 pub use shipped::{SHIPPED, ShippedVehicle};
-pub use trailer::{Trailer, TrailerJoint};
+pub use trailer::{Trailer, TrailerJoint, TrailerWheels};
 
 use crate::dynamics::DynamicsLevel;
 use crate::file::{FileError, TextError};

@@ -21,6 +21,13 @@ pub(super) fn points<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<[f64; 3]>, D
     points.into_iter().map(checked::<Offset, _>).collect()
 }
 
+/// Reads places along a vehicle, m.
+pub(super) fn offsets<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<f64>, D::Error> {
+    let offsets = Vec::<f64>::deserialize(d)?;
+    let checked = |offset: f64| Offset::check(offset).map_err(D::Error::custom);
+    offsets.into_iter().map(checked).collect()
+}
+
 /// Reads length, width and height of a key that may be left out, and is there, m.
 pub(super) fn size_if_given<'de, D>(d: D) -> Result<Option<[f64; 3]>, D::Error>
 where

@@ -1,8 +1,14 @@
 //! Trailers of a vehicle.
 
-use crate::quantity::{Mass, Offset, Quantity, Size, SteeringLock};
+use super::{Suspension, numbers};
+use crate::quantity::{
+    CorneringStiffness, Force, Friction, Mass, Offset, Quantity, Size, SteeringLock,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// `coupling_to_axle` is the middle of the axles up to so much, m.
+const OFF_MEAN: f64 = 0.05;
 
 /// A trailer: it is joined to the `articulation` of the vehicle, or to the trailer before it.
 ///
@@ -74,6 +80,39 @@ pub struct Trailer {
     )]
     #[schemars(with = "Option<Size>")]
     pub ground_clearance: Option<f64>,
+    /// Its axles, m ahead of the coupling, from front to back; without it one, at `coupling_to_axle`, which is
+    /// the mean of them. They share alike what the coupling does not carry.
+    #[serde(
+        default,
+        deserialize_with = "numbers::offsets",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    #[schemars(with = "Vec<Offset>")]
+    pub axles: Vec<f64>,
+    /// Between the middles of the wheels of an axle, m; without it, 82 % of the width.
+    #[serde(
+        default,
+        deserialize_with = "Size::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Size>")]
+    pub track: Option<f64>,
+    /// Its wheels, where they are not like those of its vehicle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub wheels: Option<TrailerWheels>,
+    /// Spring and damper of a wheel, and bars of an axle; without it those of a passenger car (1.5 Hz) for
+    /// what a wheel carries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suspension: Option<Suspension>,
+    /// The most that its foot brake gives, N a wheel, 0 for none; without it, it brakes as hard as what tows
+    /// it.
+    #[serde(
+        default,
+        deserialize_with = "Force::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Force>")]
+    pub brakes: Option<f64>,
     /// Largest angle to what tows it, rad: there bodies touch.
     #[serde(
         default = "Trailer::common_lock",
@@ -81,6 +120,44 @@ pub struct Trailer {
     )]
     #[schemars(with = "SteeringLock")]
     pub lock: f64,
+}
+
+/// Wheels of a trailer; what is not given is that of its vehicle's.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TrailerWheels {
+    /// m.
+    #[serde(
+        default,
+        deserialize_with = "Size::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Size>")]
+    pub radius: Option<f64>,
+    /// Of one, kg. It is part of the mass of the trailer.
+    #[serde(
+        default,
+        deserialize_with = "Mass::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Mass>")]
+    pub mass: Option<f64>,
+    /// Coefficient of friction of the tyres on dry asphalt.
+    #[serde(
+        default,
+        deserialize_with = "Friction::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<Friction>")]
+    pub friction: Option<f64>,
+    /// Cornering stiffness over load, 1/rad.
+    #[serde(
+        default,
+        deserialize_with = "CorneringStiffness::read_if_given",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schemars(with = "Option<CorneringStiffness>")]
+    pub cornering_stiffness: Option<f64>,
 }
 
 /// A joint of trailers.
@@ -118,6 +195,85 @@ impl Trailer {
     /// Its centre of gravity, m ahead of the coupling.
     pub fn centre(&self) -> f64 {
         self.centre.unwrap_or(self.front - 0.5 * self.length)
+    }
+
+    /// Its axles, m ahead of the coupling, from front to back: at least one.
+    pub fn axles(&self) -> Vec<f64> {
+        if self.axles.is_empty() {
+            vec![-self.coupling_to_axle]
+        } else {
+            self.axles.clone()
+        }
+    }
+
+    /// Most axles of a trailer.
+    pub const MOST_AXLES: usize = 8;
+
+    /// Key and reason of the first number about its axles, wheels and springs that cannot be; `radius` is
+    /// that of the wheels of its vehicle, m.
+    pub(super) fn check_axles(&self, radius: f64) -> Result<(), (String, String)> {
+        let fault = |key: String, message: String| Err((key, message));
+        if self.axles.len() > Self::MOST_AXLES {
+            let count = self.axles.len();
+            let most = Self::MOST_AXLES;
+            return fault(
+                "axles".into(),
+                format!("{count} axles given: expected at most {most}"),
+            );
+        }
+        let own = self.wheels.and_then(|wheels| wheels.radius);
+        let diameter = 2.0 * own.unwrap_or(radius);
+        for (number, &axle) in self.axles.iter().enumerate() {
+            let key = format!("axles.{number}");
+            if axle < self.rear() || axle > self.front {
+                let (rear, front) = (self.rear(), self.front);
+                return fault(
+                    key,
+                    format!(
+                        "{axle} m is not under the body, which is from {rear} to {front} m ahead of the \
+                         coupling"
+                    ),
+                );
+            }
+            let before = number.checked_sub(1).map(|before| self.axles[before]);
+            if let Some(before) = before
+                && before - axle < diameter
+            {
+                return fault(
+                    key,
+                    format!(
+                        "{axle} m follows {before} m: expected axles from front to back, at least the \
+                         diameter of a wheel, {diameter} m, apart"
+                    ),
+                );
+            }
+        }
+        if !self.axles.is_empty() {
+            let mean = -self.axles.iter().sum::<f64>() / self.axles.len() as f64;
+            if (mean - self.coupling_to_axle).abs() > OFF_MEAN {
+                let given = self.coupling_to_axle;
+                return fault(
+                    "coupling_to_axle".into(),
+                    format!("{given} m is not the middle of the axles: expected {mean:.2} m"),
+                );
+            }
+        }
+        if let Some(track) = self.track
+            && track > self.width
+        {
+            let width = self.width;
+            return fault(
+                "track".into(),
+                format!("{track} m is wider than the body: expected at most {width} m"),
+            );
+        }
+        match &self.suspension {
+            Some(suspension) if suspension.spring <= 0.0 => fault(
+                "suspension.spring".into(),
+                "a trailer on no spring lies on the ground: expected more than 0 N/m".into(),
+            ),
+            _ => Ok(()),
+        }
     }
 
     /// Key and reason of the first number about its body that cannot be.

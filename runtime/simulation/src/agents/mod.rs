@@ -13,13 +13,15 @@ pub(crate) use accounts::{Accounts, Scene as AccountScene};
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
 pub(crate) use rows::{
-    Claim, Command, Identity, LanePosition, Motion, Phase, Progress, Refusal, Statistics, Wish,
+    Claim, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Refusal, Statistics,
+    Wish,
 };
 
 use crate::dynamics::keeps_to_lanes;
 use crate::route::Routes;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
@@ -38,6 +40,9 @@ macro_rules! columns {
             free: Vec<u32>,
             /// Agents that drive, or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
+            /// Pedals of those who drive by them; shorter than the columns as long as those behind do not.
+            #[serde(skip)]
+            pub(crate) pedals: Vec<Option<PedalCommand>>,
             /// What some fitnesses want to know; empty if none does.
             #[serde(skip)]
             pub(crate) accounts: Accounts,
@@ -172,12 +177,33 @@ impl Agents {
         self.free = order.to_vec();
     }
 
+    /// What an agent is to do from now on.
+    #[inline]
+    pub(crate) fn give(&mut self, index: usize, order: Order) {
+        self.command[index] = order.command;
+        if order.pedals.is_some() && self.pedals.len() <= index {
+            self.pedals.resize(index + 1, None);
+        }
+        if let Some(pedals) = self.pedals.get_mut(index) {
+            *pedals = order.pedals;
+        }
+    }
+
+    /// The pedals of an agent, if it drives by them.
+    #[inline]
+    pub(crate) fn pedals(&self, index: usize) -> Option<PedalCommand> {
+        self.pedals.get(index).copied().flatten()
+    }
+
     /// Puts an agent in.
     pub(crate) fn insert(&mut self, row: Row) -> u32 {
         // The last one that became free: which one depends on who left, so nothing may depend on it.
         let index = self.free.pop().unwrap_or(self.capacity() as u32);
         self.by_id.insert(row.identity.id, index);
         self.set(index as usize, row);
+        if let Some(pedals) = self.pedals.get_mut(index as usize) {
+            *pedals = None;
+        }
         self.count[row.identity.level as usize] += 1;
         self.touch();
         index
@@ -241,6 +267,7 @@ impl Agents {
             known.filter(|who| who.level == level).count()
         };
         lengths.iter().all(|&length| length == count)
+            && self.pedals.len() <= count
             && DynamicsLevel::ALL.map(of_level) == self.count
             && self.free.iter().all(|&index| (index as usize) < count)
             && (self.identity.iter().enumerate()).all(|(agent, who)| {

@@ -4,9 +4,10 @@ use crate::modules::Instances;
 use crate::route::RouteId;
 use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
-use roadwright_plugin_api::{ControllerOutput, NOTHING};
+use roadwright_plugin_api::{ControllerOutput, DriveInput, NOTHING, PedalsOutput};
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_vehicle::{PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 
 /// Where an agent is in its life, as the columns hold it.
@@ -220,6 +221,58 @@ impl From<ControllerOutput> for Command {
         Self {
             acceleration: output.acceleration,
             steering: output.steering,
+        }
+    }
+}
+
+/// What an agent is to do from now on: a command, and the pedals that it stands for, if it is given by
+/// pedals.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Order {
+    /// Of pedals the acceleration is what they were taken to give when they were pressed.
+    pub(crate) command: Command,
+    pub(crate) pedals: Option<PedalCommand>,
+}
+
+impl From<ControllerOutput> for Order {
+    fn from(output: ControllerOutput) -> Self {
+        Self {
+            command: output.into(),
+            pedals: None,
+        }
+    }
+}
+
+impl Order {
+    /// What a controller that drives by pedals has answered about a vehicle.
+    pub(crate) fn of_pedals(output: &PedalsOutput, drive: &DriveInput) -> Self {
+        let held = PedalCommand {
+            pedals: Pedals {
+                throttle: output.throttle,
+                brake: output.brake,
+            },
+            hand_brake: output.hand_brake > 0.5,
+            // What is no number is 0, and leaves it to the gearbox.
+            gear: output.gear as u8,
+        };
+        let held = held.checked();
+        Self {
+            command: Command {
+                acceleration: drive.acceleration(held.pedals.throttle, held.pedals.brake),
+                steering: output.steering,
+            },
+            pedals: Some(held),
+        }
+    }
+
+    /// The same with an acceleration of its own, which goes before pedals.
+    pub(crate) fn with_acceleration(self, acceleration: f64) -> Self {
+        Self {
+            command: Command {
+                acceleration,
+                ..self.command
+            },
+            pedals: None,
         }
     }
 }

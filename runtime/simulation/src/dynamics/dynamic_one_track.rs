@@ -26,7 +26,7 @@ pub(crate) struct SlipState {
 
 impl SlipState {
     /// Of the drive train.
-    pub(super) fn drive(&self) -> &DriveState {
+    pub(crate) fn drive(&self) -> &DriveState {
         &self.drive
     }
 }
@@ -48,6 +48,7 @@ impl Level for DynamicOneTrack {
             ask: body.ask(),
             max_speed: body.vehicle_type.limits.max_speed,
         });
+        let (held, acceleration) = (body.held(), body.wish());
         let (motion, dt) = (body.motion, step.dt);
         let (limits, command) = (body.vehicle_type.limits, body.command);
         let before = DynamicState {
@@ -73,7 +74,7 @@ impl Level for DynamicOneTrack {
             model.friction *= grade.load;
         }
         let model = &model;
-        let (acceleration, is_reversing) = (command.acceleration, body.is_reversing);
+        let is_reversing = body.is_reversing;
         let rate = step.physics_rate_hz;
         let mut drive = state.drive;
         let bank = grade.map_or(0.0, |grade| grade.bank);
@@ -84,6 +85,7 @@ impl Level for DynamicOneTrack {
                 acceleration,
                 is_reversing,
                 pull: grade.map_or(0.0, |grade| grade.pull),
+                pedals: held,
             };
             let mut banked = Banked {
                 propulsion: &mut driver,

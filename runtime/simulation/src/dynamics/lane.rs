@@ -80,11 +80,11 @@ fn given(state: &mut LaneState, body: &Body<'_>, step: LevelStep<'_>) -> f64 {
         let pose = pose(state, ground, body.position);
         if let Some(grade) = body.grade(ground, pose) {
             let given = on_slope(&grade, body, step.dt);
-            state.is_too_steep = given < 0.0 && body.command.acceleration > 0.0;
+            state.is_too_steep = given < 0.0 && body.wish() > 0.0;
             return given;
         }
     }
-    let given = limits.acceleration(body.command.acceleration);
+    let given = limits.acceleration(body.wish());
     if !ground.has_grip() {
         return given;
     }

@@ -44,7 +44,7 @@ use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{DynamicsLevel, Scenario};
-use roadwright_vehicle::{Ask, DriveTrain, Grade};
+use roadwright_vehicle::{Ask, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
 /// Slower than this wheels are drawn straight by levels that do not steer, m/s.
@@ -55,6 +55,8 @@ pub(crate) struct Body<'a> {
     pub(crate) motion: &'a mut Motion,
     pub(crate) position: &'a mut LanePosition,
     pub(crate) command: &'a Command,
+    /// If it is driven by them; its command is what they were taken to give.
+    pub(crate) pedals: Option<PedalCommand>,
     pub(crate) vehicle_type: &'a VehicleType,
     /// If its file has one.
     pub(crate) drive_train: Option<&'a DriveTrain>,
@@ -122,6 +124,23 @@ impl Body<'_> {
             acceleration: self.command.acceleration.min(limits.max_acceleration),
             is_reversing: self.is_reversing,
             max_braking: limits.max_braking,
+            pedals: self.held(),
+        }
+    }
+
+    /// Pedals as levels press them that know no single wheels.
+    fn held(&self) -> Option<PedalCommand> {
+        let share = self.vehicle_type.held;
+        self.pedals.map(|pedals| pedals.with_held(share))
+    }
+
+    /// The acceleration that is wished for on level ground where no engine turns, m/s^2: of pedals what
+    /// they give within the limits of the vehicle.
+    #[inline]
+    fn wish(&self) -> f64 {
+        match self.held() {
+            Some(held) => self.vehicle_type.limits.pressed(held.pedals),
+            None => self.command.acceleration,
         }
     }
 

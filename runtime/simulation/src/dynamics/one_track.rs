@@ -28,6 +28,7 @@ impl Level for OneTrack {
             return None;
         }
         let grip = body.grip(step.ground);
+        let wish = body.wish();
         let (motion, dt) = (body.motion, step.dt);
         let before = OneTrackState {
             pose: motion.pose,
@@ -40,7 +41,7 @@ impl Level for OneTrack {
         let hardest = grip.map(|grip| grip * body.vehicle_type.hardest());
         let advance = |state: &OneTrackState| {
             let (acceleration, wheels) = if rolls_back == body.is_reversing {
-                (command.acceleration, command.steering)
+                (wish, command.steering)
             } else {
                 (-limits.max_braking, state.steering)
             };

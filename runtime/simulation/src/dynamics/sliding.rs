@@ -35,6 +35,7 @@ impl Level for Sliding {
     fn advance(state: &mut SkidState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         let grip = body.grip(step.ground);
         let grade = body.bank_and_grade(step.ground, body.motion.pose);
+        let (pedals, acceleration) = (body.held(), body.wish());
         let (motion, dt, command) = (body.motion, step.dt, body.command);
         let (mut model, mut limits) = (body.vehicle_type.sliding, body.vehicle_type.limits);
         if let Some(grip) = grip {
@@ -68,11 +69,12 @@ impl Level for Sliding {
             (true, true) => -command.steering,
         };
         let wanted = Wanted {
-            acceleration: command.acceleration,
+            acceleration,
             is_reversing: body.is_reversing,
             steering,
             limits,
             slope,
+            pedals,
         };
         let rate = step.physics_rate_hz;
         let (after, wheels) = before.advance(model, &wanted, state.steering, (dt, rate));

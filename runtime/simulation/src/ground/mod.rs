@@ -35,7 +35,7 @@ use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind
 use roadwright_scenario::{Custom, GripMap, GroundGrip, NodeId, Road, RoadId, Scenario};
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -60,6 +60,12 @@ pub struct Ground {
     /// Where what has a name is.
     pub(crate) places: Arc<BTreeMap<String, NamedPlace>>,
     hash: OnceLock<u64>,
+}
+
+impl std::fmt::Debug for Ground {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Ground").finish_non_exhaustive()
+    }
 }
 
 impl Ground {
@@ -143,6 +149,24 @@ impl Ground {
     #[inline]
     pub(crate) fn slopes(&self) -> Option<&HeightField> {
         self.terrain().filter(|_| self.slopes)
+    }
+
+    /// What stands fixed within a distance of places, m, as rigid bodies meet it: outlines from above,
+    /// counter-clockwise. Obstacles that can be pushed are not among them.
+    pub fn still_outlines(&self, places: &[DVec2], reach: f64) -> Vec<Vec<DVec2>> {
+        let mut near = BTreeSet::new();
+        if !self.obstacles.is_empty() {
+            for &place in places {
+                self.obstacles.for_each_near(place, reach, |number| {
+                    near.insert(number);
+                });
+            }
+        }
+        let fixed = near.into_iter();
+        let fixed = fixed.filter(|&number| self.obstacles.loose(number).is_none());
+        fixed
+            .filter_map(|number| self.obstacles.outline(number))
+            .collect()
     }
 
     /// The slope between the axles of a vehicle at a pose, whose wheelbase is given, m; `None` where it is

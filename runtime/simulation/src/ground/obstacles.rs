@@ -5,11 +5,12 @@ use super::cells::Cells;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_geometry::polygon;
+use roadwright_geometry::{polygon, unit};
 use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
 use roadwright_vehicle::rigid::{Solid, Still};
 use std::collections::BTreeMap;
+use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::OnceLock;
 
@@ -34,6 +35,9 @@ const SLACK: f64 = 0.25;
 const TREE_HEIGHT: f64 = 6.0;
 /// What stands goes so far down into the ground, m.
 const FOOT: f64 = 2.0;
+
+/// Corners with which a disc is drawn.
+const ROUND: u32 = 24;
 
 /// Bodies with a larger circle around them are kept apart, m.
 const LARGE_RADIUS: f64 = 15.0;
@@ -464,6 +468,25 @@ impl Obstacles {
             middle: middle.extend(ground(*middle) + solid.half_height() - FOOT),
             heading: 0.0,
         })
+    }
+
+    /// What rigid bodies meet of a body by its number, as seen from above, counter-clockwise; `None` if it
+    /// has no inside.
+    pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
+        match &self.bodies[number as usize].1 {
+            // A cylinder is round for the solver.
+            Body::Disc { centre, radius } => {
+                let corner = |i: u32| unit(TAU * f64::from(i) / f64::from(ROUND));
+                Some((0..ROUND).map(|i| *centre + *radius * corner(i)).collect())
+            }
+            body => {
+                let (solid, middle) = self.statures.get(number as usize)?.solid(body)?;
+                // Its lower end comes first.
+                let corners = solid.corners();
+                let lower = corners[..corners.len() / 2].iter();
+                Some(lower.map(|corner| *middle + corner.truncate()).collect())
+            }
+        }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -9,7 +9,7 @@ use roadwright_agent::Choosable;
 ///
 /// Fixed, and not a share of the rows by the number of threads: a slice is what a module is asked
 /// about at once, and what a plugin's fault strikes, so it must be the same with any number of
-/// threads. 64 rows are at most 8 KiB each way (a row has at most 128 bytes): enough work to outweigh
+/// threads. 64 rows are 8 KiB (a row has at most 128 bytes; twice that for those who drive by pedals): enough work to outweigh
 /// the handing over, and few enough that a hundred agents keep two threads busy.
 pub(crate) const SLICE: usize = 64;
 /// Rows that are perceived and asked about before the next ones are: they stay in the cache.

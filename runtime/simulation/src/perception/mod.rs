@@ -6,6 +6,7 @@
 //! | file | what it perceives |
 //! | --- | --- |
 //! | `courtesy.rs` | who has to change into the lane of an agent, for its controller |
+//! | `drive.rs` | what its vehicle can do now, for a controller that drives by pedals |
 //! | `grip_ahead.rs` | bends and stopping distances on slippery ground, for its controller |
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
@@ -14,6 +15,7 @@
 
 mod behaviour;
 mod courtesy;
+mod drive;
 mod grip_ahead;
 mod lane;
 mod obstacles;

@@ -2,7 +2,7 @@
 
 use super::retire::Exit;
 use crate::agents::{
-    Agents, Command, Identity, LanePosition, Motion, Phase, Progress, Statistics, Status,
+    Agents, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics, Status,
 };
 use crate::clock::Clock;
 use crate::dynamics::{
@@ -18,6 +18,7 @@ use rayon::prelude::*;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_vehicle::PedalCommand;
 
 /// Standing between two lanes for longer ends a lane change that is half done, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
@@ -39,6 +40,8 @@ struct Scene<'a> {
     types: &'a VehicleTypes,
     hands: &'a Hands,
     routes: &'a Routes,
+    /// Pedals of those who drive by them, by agent index; it may be shorter than there are agents.
+    pedals: &'a [Option<PedalCommand>],
     clock: Clock,
     /// Steps of a stride of the level.
     stride: u64,
@@ -70,13 +73,20 @@ pub(crate) fn advance(
     // Before anybody leaves: who arrives in this step has moved in it as well.
     let moved = exit.agents.count() as u64;
     let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
-    let scene = Scene {
+    // Taken out while columns are lent to the levels.
+    let pedals = std::mem::take(&mut agents.pedals);
+    let among = Scene {
         ground,
         types,
         hands,
         routes: exit.routes,
+        pedals: &[],
         clock: *exit.clock,
         stride: 1,
+    };
+    let scene = Scene {
+        pedals: &pedals,
+        ..among
     };
     // Level by level, in any order: no body of these levels reads where others have come to in this
     // step.
@@ -103,6 +113,7 @@ pub(crate) fn advance(
         helpers,
         agents,
     ));
+    agents.pedals = pedals;
     // Last, among all others, which have moved.
     let lost = dynamics.advance_rigid(&Around {
         ground,
@@ -114,7 +125,7 @@ pub(crate) fn advance(
     });
     let mut moved_rigidly = std::mem::take(&mut dynamics.rigid.moved);
     arrivals.extend(advance_level::<Rigid>(
-        scene,
+        among,
         &mut moved_rigidly,
         footholds,
         helpers,
@@ -269,7 +280,12 @@ fn advance_slice<L: Level>(
             statistics: &mut statistics[number],
             foothold: &mut footholds[number],
         };
-        let arrival = mover.advance::<L>(who, &command[number], scene);
+        let pedals = scene.pedals.get(first as usize + number);
+        let order = Order {
+            command: command[number],
+            pedals: pedals.copied().flatten(),
+        };
+        let arrival = mover.advance::<L>(who, &order, scene);
         if arrival != Arrival::UnderWay {
             arrivals.push((first + number as u32, arrival));
         }
@@ -284,7 +300,7 @@ impl<S> Mover<'_, S> {
     fn advance<L: Level<State = S>>(
         mut self,
         who: &Identity,
-        command: &Command,
+        order: &Order,
         scene: &Scene<'_>,
     ) -> Arrival {
         let (before, dt) = (*self.motion, scene.clock.dt);
@@ -296,7 +312,8 @@ impl<S> Mover<'_, S> {
         let body = Body {
             motion: self.motion,
             position: self.position,
-            command,
+            command: &order.command,
+            pedals: order.pedals,
             vehicle_type: scene.types.get(who.vehicle_type),
             drive_train: scene.types.drive_train(who.vehicle_type),
             is_reversing,

@@ -1,12 +1,14 @@
 //! Controllers steer and accelerate.
 
 use super::pivot::Pivot;
-use crate::agents::{Agents, Command, Statistics};
+use crate::agents::{Agents, Order, Statistics};
 use crate::clock::Clock;
 use crate::modules::{Modules, Rota, Rows};
 use crate::perception::{Surroundings, View};
 use roadwright_agent::Step;
-use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
+};
 use roadwright_scenario::lane_graph::NO_LANELET;
 
 /// What the stage keeps between steps.
@@ -14,6 +16,10 @@ use roadwright_scenario::lane_graph::NO_LANELET;
 pub(crate) struct Controlling {
     rota: Rota,
     pub(crate) rows: Rows<ControllerInput, ControllerOutput>,
+    /// The same of those who drive by pedals.
+    pedals: Rows<PedalsInput, PedalsOutput>,
+    /// What came of their rows.
+    orders: Vec<Order>,
     /// What is counted for each row.
     samples: Vec<Sample>,
 }
@@ -47,67 +53,91 @@ pub(crate) fn control(
         // Rows are perceived, sampled and answered slice by slice, while they are in the cache. All of
         // that reads the world; commands are written when the instance has answered.
         let seen = surroundings.with(agents);
-        let samples = stage.rows.ask(
-            helpers,
-            module.logic.asks_whole(),
-            due,
-            |agent| seen.allowed_input(agent, lookahead),
-            |(indices, ids), inputs, outputs| {
-                let rows = indices.iter().zip(inputs.iter_mut());
-                let samples = rows.map(|(&agent, input)| Sample {
-                    stand: seen.stand(agent, input),
-                    pivot: seen.pivot(agent, input),
-                    ..seen.sample(agent, input)
-                });
-                let samples: Vec<Sample> = samples.collect();
-                let step = Step {
-                    indices,
-                    ids,
-                    ..step
-                };
-                module.step(&step, inputs, outputs);
-                samples
-            },
-        );
+        let is_whole = module.logic.asks_whole();
         stage.samples.clear();
-        stage.samples.extend(samples.iter().flatten());
-        held += take_outputs(
-            due.0,
-            &stage.rows.outputs,
-            &stage.samples,
-            step.period,
-            agents,
-        );
+        if module.wants_pedals() {
+            let told = stage.pedals.ask(
+                helpers,
+                is_whole,
+                due,
+                |agent| PedalsInput {
+                    seen: seen.allowed_input(agent, lookahead),
+                    drive: seen.drive(agent),
+                },
+                |(indices, ids), inputs, outputs| {
+                    let rows = inputs.iter_mut().map(|input| &mut input.seen);
+                    let samples = seen.sampled(indices, rows);
+                    let step = Step {
+                        indices,
+                        ids,
+                        ..step
+                    };
+                    module.drive(&step, inputs, outputs);
+                    let pressed = inputs.iter().zip(&*outputs);
+                    let orders =
+                        pressed.map(|(input, output)| Order::of_pedals(output, &input.drive));
+                    (samples, orders.collect::<Vec<_>>())
+                },
+            );
+            for (samples, orders) in told {
+                stage.samples.extend(samples);
+                stage.orders.extend(orders);
+            }
+            let orders = stage.orders.drain(..);
+            held += take_orders(due.0, orders, &stage.samples, step.period, agents);
+        } else {
+            let samples = stage.rows.ask(
+                helpers,
+                is_whole,
+                due,
+                |agent| seen.allowed_input(agent, lookahead),
+                |(indices, ids), inputs, outputs| {
+                    let samples = seen.sampled(indices, inputs.iter_mut());
+                    let step = Step {
+                        indices,
+                        ids,
+                        ..step
+                    };
+                    module.step(&step, inputs, outputs);
+                    samples
+                },
+            );
+            stage.samples.extend(samples.into_iter().flatten());
+            let orders = stage.rows.outputs.iter().map(|&answer| answer.into());
+            held += take_orders(due.0, orders, &stage.samples, step.period, agents);
+        }
     }
     held
 }
 
-/// Takes the commands of controllers, and counts the moment that they were asked about. Returns how many
+/// Takes the orders of controllers, and counts the moment that they were asked about. Returns how many
 /// agents are held back that were not before.
-fn take_outputs(
+fn take_orders(
     indices: &[u32],
-    outputs: &[ControllerOutput],
+    orders: impl Iterator<Item = Order>,
     samples: &[Sample],
     period: f64,
     agents: &mut Agents,
 ) -> u64 {
     let mut newly_held = 0;
-    for (&agent, (output, sample)) in indices.iter().zip(outputs.iter().zip(samples)) {
-        let mut command = Command::from(*output);
+    for (&agent, (mut order, sample)) in indices.iter().zip(orders.zip(samples)) {
         if let Some(pivot) = sample.pivot {
-            command = pivot.over(command);
+            order = pivot.over(order);
         }
         // The behaviour's wish to brake holds whatever the controller thinks of it.
         let braking = agents.wish[agent as usize].braking;
-        if braking > 0.0 {
-            command.acceleration = command.acceleration.min(-braking);
+        let wanted = order.command.acceleration.min(-braking);
+        if braking > 0.0 && wanted != order.command.acceleration {
+            order = order.with_acceleration(wanted);
         }
-        let held = sample.stand.held(command.acceleration, period);
+        let held = sample.stand.held(order.command.acceleration, period);
         let claim = &mut agents.claim[agent as usize];
         newly_held += u64::from(held.is_some() && !claim.is_held);
         claim.is_held = held.is_some();
-        command.acceleration = held.unwrap_or(command.acceleration);
-        agents.command[agent as usize] = command;
+        if let Some(acceleration) = held {
+            order = order.with_acceleration(acceleration);
+        }
+        agents.give(agent as usize, order);
         agents.statistics[agent as usize].add(sample, period);
     }
     newly_held
@@ -168,6 +198,21 @@ struct Sample {
 }
 
 impl View<'_> {
+    /// What is counted of the moment for each row of a slice, and applies the wishes of behaviours to them.
+    fn sampled<'r>(
+        &self,
+        indices: &[u32],
+        rows: impl Iterator<Item = &'r mut ControllerInput>,
+    ) -> Vec<Sample> {
+        let rows = indices.iter().zip(rows);
+        let samples = rows.map(|(&agent, input)| Sample {
+            stand: self.stand(agent, input),
+            pivot: self.pivot(agent, input),
+            ..self.sample(agent, input)
+        });
+        samples.collect()
+    }
+
     fn stand(&self, agent: u32, input: &ControllerInput) -> Stand {
         let position = &self.agents.position[agent as usize];
         let kind = self

@@ -4,7 +4,7 @@
 //! and towards what is behind it a car that follows a circle drives straight on. So the host does what a
 //! driver of such a vehicle would: it slows down, turns on the spot, and lets the controller go on.
 
-use crate::agents::Command;
+use crate::agents::{Command, Order};
 use crate::perception::View;
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
@@ -36,20 +36,25 @@ pub(super) struct Pivot {
 
 impl Pivot {
     /// What a command becomes; one that wants to stand stays.
-    pub(super) fn over(self, command: Command) -> Command {
+    pub(super) fn over(self, order: Order) -> Order {
+        let command = order.command;
         if !self.is_slow {
-            return Command {
-                acceleration: command.acceleration.min(-SLOWING),
-                ..command
+            return if command.acceleration <= -SLOWING {
+                order
+            } else {
+                order.with_acceleration(-SLOWING)
             };
         }
         if command.acceleration <= 0.0 {
-            return command;
+            return order;
         }
-        Command {
-            // Until the wheels are there it stands: it would drive a bend.
-            acceleration: if self.is_ready { GOING } else { 0.0 },
-            steering: self.steering,
+        Order {
+            command: Command {
+                // Until the wheels are there it stands: it would drive a bend.
+                acceleration: if self.is_ready { GOING } else { 0.0 },
+                steering: self.steering,
+            },
+            pedals: None,
         }
     }
 }

@@ -9,12 +9,59 @@ use serde::{Deserialize, Serialize};
 const STANDING: f64 = 0.05;
 
 /// Pedals, 0 to 1.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Pedals {
     /// Share of the torque curve.
     pub throttle: f64,
     /// Share of the foot brake.
     pub brake: f64,
+}
+
+/// Pedals, hand brake and gear lever as somebody holds them.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct PedalCommand {
+    /// Throttle and foot brake.
+    pub pedals: Pedals,
+    /// Whether the hand brake is on.
+    pub hand_brake: bool,
+    /// Gear, from 1 for the first one the way that the vehicle is to drive; 0 leaves it to the gearbox.
+    pub gear: u8,
+}
+
+impl PedalCommand {
+    /// The same within what pedals can be; what is not finite is the whole brake.
+    pub fn checked(self) -> Self {
+        let Pedals { throttle, brake } = self.pedals;
+        let pedals = if throttle.is_finite() && brake.is_finite() {
+            Pedals {
+                throttle: throttle.clamp(0.0, 1.0),
+                brake: brake.clamp(0.0, 1.0),
+            }
+        } else {
+            Pedals {
+                throttle: 0.0,
+                brake: 1.0,
+            }
+        };
+        Self { pedals, ..self }
+    }
+
+    /// The same where wheels are not modelled one by one: a hand brake that holds a share of them does what
+    /// that share of the foot brake does.
+    pub fn with_held(self, share: f64) -> Self {
+        if !self.hand_brake {
+            return self;
+        }
+        let brake = (self.pedals.brake + share).min(1.0);
+        Self {
+            pedals: Pedals {
+                brake,
+                ..self.pedals
+            },
+            hand_brake: false,
+            ..self
+        }
+    }
 }
 
 /// What a drive train keeps from step to step.
@@ -44,6 +91,8 @@ pub struct Driver<'a> {
     pub is_reversing: bool,
     /// Of gravity along the heading, m/s^2, where the model does not know it otherwise; less than 0 uphill.
     pub pull: f64,
+    /// Pedals that somebody else holds, instead of the acceleration: they are taken as they are.
+    pub pedals: Option<PedalCommand>,
 }
 
 impl DriveTrain {
@@ -138,18 +187,24 @@ impl Propulsion for Driver<'_> {
         let pedalled = (self.state.throttle, acceleration);
         let shifting = &mut self.state.shifting;
         // Gear first, then pedals: the throttle that gives a force depends on the gear that is in.
-        shifting.shift(self.train, speed, pedalled, self.is_reversing, dt);
+        match self.pedals.map_or(0, |held| held.gear) {
+            0 => shifting.shift(self.train, speed, pedalled, self.is_reversing, dt),
+            gear => shifting.engage(self.train, speed, gear, self.is_reversing, dt),
+        }
         // A gear of the other direction is engaged when the vehicle stands: until then it brakes. One
         // that has no such gear stays where it is.
         let has_gear = shifting.is_reverse == self.is_reversing;
-        let can = has_gear && (along > -STANDING || self.is_too_steep());
+        let can = has_gear && self.pedals.is_none() && (along > -STANDING || self.is_too_steep());
         let wanted = if can {
             self.wanted(along, dt)
         } else {
             f64::NAN
         };
         let shifting = &self.state.shifting;
-        let pedals = self.train.pedals(shifting, along.max(0.0), wanted);
+        let pedals = match self.pedals {
+            Some(held) if has_gear => held.pedals,
+            _ => self.train.pedals(shifting, along.max(0.0), wanted),
+        };
         let push = Push {
             slope: self.pull,
             ..self.train.push(shifting, pedals, speed)

@@ -15,7 +15,7 @@ mod run;
 mod shifting;
 
 pub use curve::TorqueCurve;
-pub use driver::{DriveState, Driver, Pedals};
+pub use driver::{DriveState, Driver, PedalCommand, Pedals};
 pub use reading::DriveReading;
 pub use run::{Energy, Run};
 pub use shifting::Shifting;

@@ -7,6 +7,8 @@ use super::{DriveState, DriveTrain};
 pub struct DriveReading {
     /// Speed of the engine, rpm: at least that at which it idles.
     pub rpm: f64,
+    /// It turns no slower: below this the clutch slips, rpm.
+    pub idle_rpm: f64,
     /// It turns no faster, rpm.
     pub limit_rpm: f64,
     /// The gear that is in: 1 is the first one forwards, -1 the one backwards.
@@ -32,6 +34,7 @@ impl DriveTrain {
         let number = shifting.gear.min(self.gears.len() as u8 - 1) as i8 + 1;
         DriveReading {
             rpm: turned.max(idle),
+            idle_rpm: idle,
             limit_rpm: self.curve.limit_rpm(),
             gear: if is_backwards { -1 } else { number },
             ratio: gear.ratio,

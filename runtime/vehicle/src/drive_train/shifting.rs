@@ -33,6 +33,32 @@ impl Shifting {
         }
     }
 
+    /// Engages a gear that somebody asks for, from 1 for the first one forwards; the last one if there are
+    /// not so many. It waits as the automatic one does, and until the gear would not turn the engine beyond
+    /// its limit.
+    pub fn engage(
+        &mut self,
+        train: &DriveTrain,
+        speed: f64,
+        gear: u8,
+        is_reversing: bool,
+        dt: f64,
+    ) {
+        if speed.abs() < STANDING && train.reverse.is_some() {
+            self.is_reverse = is_reversing;
+        }
+        self.rests = (self.rests - dt).max(0.0);
+        if self.is_reverse || self.rests > 0.0 {
+            return;
+        }
+        let wanted = usize::from(gear.saturating_sub(1)).min(train.gears.len() - 1);
+        let takes_it = train.rpm(&train.gears[wanted], speed) <= train.curve.limit_rpm();
+        if wanted != usize::from(self.gear) && takes_it {
+            self.gear = wanted as u8;
+            self.rests = REST;
+        }
+    }
+
     /// Shifts if it is time to: up at the rev limit, down when the engine turns too slowly, or if the
     /// vehicle slows at full throttle and the lower gear can take the speed.
     pub fn shift(

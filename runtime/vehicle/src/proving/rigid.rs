@@ -83,6 +83,7 @@ const PARK: Controls = Controls {
     steering: 0.0,
     is_reversing: false,
     hand_brake: true,
+    pedals: None,
 };
 
 /// Drift in a minute with the hand brake on a slope, nose up, nose down and across; on 70 % of the slope

@@ -61,6 +61,7 @@ impl<'a> Car<'a> {
                     acceleration,
                     is_reversing: false,
                     pull: 0.0,
+                    pedals: None,
                 };
                 (self.state).step(self.model, limits, &mut driver, steering, dt, RATE_HZ)
             }

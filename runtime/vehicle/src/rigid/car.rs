@@ -6,7 +6,7 @@ use super::model::{RigidModel, Wheel};
 use super::sphere::SphereState;
 use super::surface::Surface;
 use super::wheels::WheelState;
-use crate::drive_train::DriveState;
+use crate::drive_train::{DriveState, PedalCommand};
 use glam::{DVec2, DVec3, DVec4};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan2;
@@ -23,6 +23,8 @@ pub struct Controls {
     pub is_reversing: bool,
     /// Whether the hand brake is on.
     pub hand_brake: bool,
+    /// Pedals that are held, instead of the acceleration.
+    pub pedals: Option<PedalCommand>,
 }
 
 /// What a vehicle of rigid bodies keeps.
@@ -119,7 +121,7 @@ impl CarState {
 
     /// Sine of the slope of the ground below the wheels along the hull, nose up: what the springs have given
     /// way in the last step is no slope.
-    pub(super) fn slope(&self, model: &RigidModel) -> f64 {
+    pub fn slope(&self, model: &RigidModel) -> f64 {
         let wheels = model.wheels.iter().zip(&self.wheels);
         // The line through their travels over their places along the hull.
         let sums = wheels.fold(DVec4::ZERO, |sums, (wheel, seen)| {

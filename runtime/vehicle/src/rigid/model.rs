@@ -27,7 +27,7 @@ pub(super) const COMMON_ANTI_SWAY: f64 = 0.5;
 pub(super) const COMMON_TRACK: f64 = 0.82;
 pub(super) const COMMON_CLEARANCE: f64 = 0.12;
 /// Inertia of a wheel over mass x radius^2: that of a disc.
-const DISC: f64 = 0.5;
+pub(super) const DISC: f64 = 0.5;
 /// Of a wheel, kg, where nothing says it.
 const COMMON_WHEEL: f64 = 20.0;
 /// Friction of hulls, where nothing says it: painted sheet metal.
@@ -104,6 +104,8 @@ pub struct RigidModel {
     pub wheels: Vec<Wheel>,
     /// If they are spheres; else they are rays.
     pub spheres: Option<Spheres>,
+    /// Whether the wheels of a side carry alike, whatever lies below each: those of the axles of a trailer.
+    pub shares_load: bool,
     /// Force of the anti-sway bars on a wheel over the difference between left and right, N/m.
     pub anti_sway: f64,
     /// Coefficient of friction of the tyres on asphalt.
@@ -112,6 +114,9 @@ pub struct RigidModel {
     pub stiffness: f64,
     /// How lateral forces grow with slip.
     pub tyre: Tyre,
+    /// The most that the foot brakes of a trailer give, m/s^2: infinite where they do as much as those ahead
+    /// of them.
+    pub most_braking: f64,
     /// Coefficient of friction of the hull.
     pub hull_friction: f64,
     /// Whether driven wheels turn at one speed.
@@ -166,10 +171,12 @@ impl From<&VehicleType> for RigidModel {
             engine_inertia: 0.0,
             wheels: marked(wheels, &[2, 3], &[], &[0, 1]),
             spheres: None,
+            shares_load: false,
             anti_sway,
             friction: single.friction,
             stiffness: single.stiffness[0],
             tyre: single.tyre,
+            most_braking: f64::INFINITY,
             hull_friction: HULL_FRICTION,
             is_locked: false,
             tracks: None,
@@ -228,10 +235,12 @@ impl RigidModel {
                 .unwrap_or(0.0),
             wheels: marked(wheels, steered, inverted, held),
             spheres,
+            shares_load: false,
             anti_sway: suspension.anti_sway,
             friction: single.friction,
             stiffness: single.stiffness[0],
             tyre: single.tyre,
+            most_braking: f64::INFINITY,
             hull_friction: body.friction.unwrap_or(HULL_FRICTION),
             is_locked: gearbox.is_some_and(|gearbox| gearbox.differential == Differential::Locked),
             tracks,

@@ -7,8 +7,9 @@ use super::model::{RigidModel, Wheel};
 use super::surface::Surface;
 use super::tracks::Turn;
 use super::wheels::{Locked, Turning};
-use crate::drive_train::Driver;
+use crate::drive_train::{Driver, PedalCommand};
 use crate::dynamic::{GRAVITY, Propulsion, Push, Wish};
+use crate::grade::{Ask, Climb, Grade};
 use glam::{DVec2, DVec3};
 use roadwright_geometry::math::{atan, sin_cos, tan};
 
@@ -29,6 +30,8 @@ pub(super) struct Contact {
     pub(super) compression: f64,
     /// N; 0 in the air.
     pub(super) load: f64,
+    /// Of its damper, N; below 0 it pulls.
+    damper: f64,
     /// Of a sphere.
     pub(super) sphere: SphereForces,
     friction: f64,
@@ -121,7 +124,7 @@ impl<S: Surface> Moment<'_, S> {
             ..Controls::default()
         };
         let push = Push {
-            brake: braking.foot,
+            brake: braking.foot.min(self.model.most_braking),
             ..Push::default()
         };
         self.roll(state, (&controls, None, &push), contacts)
@@ -193,6 +196,9 @@ impl<S: Surface> Moment<'_, S> {
             controls.acceleration + slope
         };
         let is_reversing = controls.is_reversing;
+        if let Some(held) = controls.pedals {
+            return self.pressed(state, held, is_reversing, speed);
+        }
         if let Some(train) = &self.model.train {
             let mut driver = Driver {
                 train,
@@ -200,6 +206,7 @@ impl<S: Surface> Moment<'_, S> {
                 acceleration,
                 is_reversing,
                 pull: 0.0,
+                pedals: None,
             };
             let push = driver.push(speed, self.dt);
             return self.spun(push, state, speed);
@@ -210,6 +217,40 @@ impl<S: Surface> Moment<'_, S> {
             limits: self.model.limits,
         };
         wish.push(speed, self.dt)
+    }
+
+    /// What pedals that are held make of engine and brakes. The weight pulls at the body by itself.
+    fn pressed(
+        &self,
+        state: &mut CarState,
+        held: PedalCommand,
+        is_reversing: bool,
+        speed: f64,
+    ) -> Push {
+        let limits = &self.model.limits;
+        if let Some(train) = &self.model.train {
+            let mut driver = Driver {
+                train,
+                state: &mut state.drive,
+                acceleration: f64::NAN,
+                is_reversing,
+                pull: 0.0,
+                pedals: Some(held),
+            };
+            let push = driver.push(speed, self.dt);
+            return self.spun(push, state, speed);
+        }
+        let mut foot = Climb {
+            grade: Grade::between(0.0, 1.0).with(limits.max_acceleration, f64::INFINITY),
+            ask: Ask {
+                acceleration: f64::NAN,
+                is_reversing,
+                max_braking: limits.max_braking,
+                pedals: Some(held),
+            },
+            max_speed: limits.max_speed,
+        };
+        foot.push(speed, self.dt)
     }
 
     /// What an engine gives whose wheels spin: it turns with them, up to its limit. Gears are those of the
@@ -310,18 +351,41 @@ impl<S: Surface> Moment<'_, S> {
             let rate = -velocity.dot(normal) / facing;
             // The damper by the implicit rule: it stops the wheel at most.
             let damping = wheel.damping / (1.0 + wheel.damping * self.dt * GRAVITY / wheel.load);
-            let spring = wheel.sprung + wheel.spring * compression;
-            let load = if spring > 0.0 {
-                (spring + damping * rate).max(0.0)
-            } else {
-                0.0
-            };
             Contact {
                 compression,
-                load,
+                damper: damping * rate,
                 ..self.contact(wheel, turn, state, (arm, normal))
             }
         }));
+        for number in 0..contacts.len() {
+            contacts[number].load = self.load(number, contacts);
+        }
+    }
+
+    /// What spring and damper of a wheel press on the ground, N.
+    fn load(&self, number: usize, contacts: &[Contact]) -> f64 {
+        let (wheel, contact) = (&self.model.wheels[number], &contacts[number]);
+        let own = wheel.sprung + wheel.spring * contact.compression;
+        // In the air, or with its axis along the ground.
+        if own <= 0.0 || contact.normal == DVec3::ZERO {
+            return 0.0;
+        }
+        let spring = if self.model.shares_load {
+            wheel.sprung + wheel.spring * self.mean_compression(wheel, contacts)
+        } else {
+            own
+        };
+        (spring + contact.damper).max(0.0)
+    }
+
+    /// Of the wheels on the side of one: bellows that are joined have one pressure.
+    fn mean_compression(&self, wheel: &Wheel, contacts: &[Contact]) -> f64 {
+        let all = self.model.wheels.iter().zip(contacts);
+        let side = all.filter(|(other, _)| other.contact.y * wheel.contact.y > 0.0);
+        let (sum, count) = side.fold((0.0, 0.0), |(sum, count), (other, contact)| {
+            (sum + contact.compression.max(other.longest()), count + 1.0)
+        });
+        sum / count
     }
 
     /// How much the wheels that steer turn the vehicle, 1/m.

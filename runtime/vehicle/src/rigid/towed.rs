@@ -1,14 +1,14 @@
 //! Trailers as rigid bodies, and what holds them to what tows them.
 //!
-//! A trailer is a hull on two wheels that nothing drives. A joint of rapier holds its coupling to that of
+//! A trailer is a hull on an axle, or on several, that nothing drives. A joint of rapier holds its coupling to that of
 //! what tows it; what the joint does not let it do, to roll on its own or to turn beyond the angle at which
 //! bodies touch, are torques of our own on both bodies ([`Joint::torque`]), equal and opposite.
 
 use super::body::BodyState;
 use super::car::CarState;
 use super::model::{
-    COMMON_ANTI_SWAY, COMMON_CLEARANCE, COMMON_TRACK, HULL_FRICTION, LEAST_LOAD, RigidModel, Wheel,
-    common_spring, shell,
+    COMMON_ANTI_SWAY, COMMON_CLEARANCE, COMMON_TRACK, DISC, HULL_FRICTION, LEAST_LOAD, RigidModel,
+    Wheel, common_spring, shell,
 };
 use super::surface::Surface;
 use crate::dynamic::{CENTRE_HEIGHT, GRAVITY};
@@ -116,7 +116,8 @@ impl RigidModel {
         towed.collect()
     }
 
-    /// A trailer on wheels like those of this vehicle, and on springs of its own.
+    /// A trailer on wheels like those of this vehicle, where its file says nothing else, and on springs of
+    /// its own.
     fn trailer(&self, trailer: &Trailer) -> RigidModel {
         let clearance = trailer
             .ground_clearance
@@ -132,27 +133,21 @@ impl RigidModel {
             clearance + 0.5 * size.z - height,
         );
         let mass = trailer.mass;
-        // What the coupling does not carry.
-        let share = (centre / axle).max(LEAST_LOAD);
-        let load = 0.5 * share * mass * GRAVITY;
-        let (spring, damping) = common_spring(load);
-        let side = 0.5 * COMMON_TRACK * trailer.width;
-        let wheel = |y: f64, partner: usize| Wheel {
-            contact: DVec3::new(axle - centre, y, -height),
-            load,
-            sprung: load,
-            spring,
-            damping,
-            steers: 0.0,
-            hand_brake: true,
-            partner: Some(partner),
-        };
+        let wheels = axle_wheels(trailer, height);
         let square = size * size;
         let along = DVec3::new(
             square.y + square.z,
             square.x + square.z,
             square.x + square.y,
         );
+        let own = trailer.wheels.unwrap_or_default();
+        let bars = trailer
+            .suspension
+            .as_ref()
+            .map(|suspension| suspension.anti_sway);
+        let braked = trailer
+            .brakes
+            .map(|wheel| wheel * wheels.len() as f64 / mass);
         RigidModel {
             mass,
             inertia: mass / 12.0 * along,
@@ -161,9 +156,16 @@ impl RigidModel {
             hull: middle,
             height,
             rear: centre - axle,
-            wheels: vec![wheel(side, 1), wheel(-side, 0)],
+            radius: own.radius.unwrap_or(self.radius),
+            turning_mass: own.mass.map_or(self.turning_mass, |mass| DISC * mass),
+            friction: own.friction.unwrap_or(self.friction),
+            stiffness: own.cornering_stiffness.unwrap_or(self.stiffness),
+            anti_sway: bars.unwrap_or(COMMON_ANTI_SWAY * wheels[0].spring),
+            // One axle has nothing to share with.
+            shares_load: wheels.len() > 2,
+            wheels,
             spheres: None,
-            anti_sway: COMMON_ANTI_SWAY * spring,
+            most_braking: braked.unwrap_or(f64::INFINITY),
             engine_inertia: 0.0,
             hull_friction: HULL_FRICTION,
             is_locked: false,
@@ -177,6 +179,37 @@ impl RigidModel {
             ..self.clone()
         }
     }
+}
+
+/// The wheels of a trailer whose centre of gravity is at a height, m: the left and the right one of each
+/// axle, from front to back.
+fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
+    let axles = trailer.axles();
+    let centre = trailer.centre();
+    let mean = axles.iter().sum::<f64>() / axles.len() as f64;
+    // What the coupling does not carry. Axles share it alike, as beams and bellows between them see to.
+    let share = (centre / mean).max(LEAST_LOAD);
+    let load = 0.5 * share * trailer.mass * GRAVITY / axles.len() as f64;
+    let (spring, damping) = match &trailer.suspension {
+        Some(suspension) => (suspension.spring, suspension.damping),
+        None => common_spring(load),
+    };
+    let side = 0.5 * trailer.track.unwrap_or(COMMON_TRACK * trailer.width);
+    let wheel = |along: f64, y: f64, partner: usize| Wheel {
+        contact: DVec3::new(along - centre, y, -height),
+        load,
+        sprung: load,
+        spring,
+        damping,
+        steers: 0.0,
+        hand_brake: trailer.brakes != Some(0.0),
+        partner: Some(partner),
+    };
+    let pairs = axles.into_iter().enumerate().flat_map(|(number, along)| {
+        let left = 2 * number;
+        [wheel(along, side, left + 1), wheel(along, -side, left)]
+    });
+    pairs.collect()
 }
 
 impl CarState {

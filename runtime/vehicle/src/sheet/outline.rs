@@ -26,7 +26,7 @@ pub struct Outline {
 }
 
 /// Where the parts of a trailer are, as those of the vehicle that tows it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct TrailerOutline {
     /// Front and rear end of its body, m ahead.
     pub ends: [f64; 2],
@@ -34,8 +34,10 @@ pub struct TrailerOutline {
     pub heights: [f64; 2],
     /// Where it is joined to what tows it, m ahead.
     pub coupling: f64,
-    /// Its axle, or the middle of its axles, m ahead.
-    pub axle: f64,
+    /// Its axles, m ahead, from front to back.
+    pub axles: Vec<f64>,
+    /// Radius of its wheels, m.
+    pub radius: f64,
     /// Half of its width, m.
     pub half_width: f64,
 }
@@ -68,12 +70,15 @@ fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
     let outlines = file.trailers.iter().map(|trailer| {
         let joined = coupling;
         coupling += trailer.next_coupling();
+        let axles = trailer.axles().into_iter();
+        let wheels = trailer.wheels.unwrap_or_default();
         TrailerOutline {
             ends: [joined + trailer.front, joined + trailer.rear()],
             // A trailer that is lower than what tows it stands on the ground.
             heights: [low.min(0.5 * trailer.height), trailer.height],
             coupling: joined,
-            axle: joined - trailer.coupling_to_axle,
+            axles: axles.map(|axle| joined + axle).collect(),
+            radius: wheels.radius.unwrap_or(file.wheels.radius),
             half_width: 0.5 * trailer.width,
         }
     });
@@ -140,18 +145,32 @@ mod tests {
         let second = file.trailers[0].clone();
         file.trailers.push(second);
         let outline = Outline::from(&file);
-        let [first, second] = outline.trailers[..] else {
+        let [first, second] = &outline.trailers[..] else {
             panic!("{outline:?}");
         };
         let (kind, joined) = (&file.trailers[0], file.coupling().unwrap());
         assert_eq!(first.coupling, joined);
         assert!((first.ends[0] - joined - kind.front).abs() < 1e-12);
         assert!((first.ends[0] - first.ends[1] - kind.length).abs() < 1e-12);
-        assert!((first.coupling - first.axle - kind.coupling_to_axle).abs() < 1e-12);
+        assert!((first.coupling - first.axles[0] - kind.coupling_to_axle).abs() < 1e-12);
+        assert_eq!((first.axles.len(), first.radius), (1, file.wheels.radius));
         // The second one is joined to the first, as far behind it as that behind the car.
         assert!((second.coupling - joined - kind.next_coupling()).abs() < 1e-12);
         let (ahead, left, top) = outline.extent();
         assert_eq!(ahead[0], second.ends[1]);
         assert_eq!((left[1], top), (0.5 * kind.width, kind.height));
+    }
+
+    #[test]
+    fn a_trailer_stands_on_all_of_its_axles() {
+        let file = shipped("semi-trailer-truck");
+        let outline = Outline::from(&file);
+        let trailer = &outline.trailers[0];
+        let joined = file.coupling().unwrap();
+        assert_eq!(
+            trailer.axles,
+            [-6.79, -8.1, -9.41].map(|axle| joined + axle)
+        );
+        assert_eq!(trailer.radius, 0.5);
     }
 }

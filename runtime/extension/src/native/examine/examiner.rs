@@ -95,6 +95,7 @@ impl Examiner {
                 seeds: &seeds,
                 inputs: bytes_of(&inputs),
                 outputs: bytes_of_mut(&mut outputs[..count]),
+                by_pedals: K::BY_PEDALS,
                 status: &mut status[..count],
                 roads: is_planner.then_some(&self.roads),
                 delays: &delays,

@@ -1,11 +1,13 @@
 //! What inputs a plugin is examined with.
 
 use super::ROWS;
-use crate::native::kind::{AsController, AsFitness, AsPlanner, Kind};
+use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, Kind};
 use crate::native::roads::{FlatRoads, checked_route};
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{NO_STRIP, RwPoint, RwStrip, STRIP_CONNECTION};
-use roadwright_plugin_api::{ControllerInput, FitnessInput, NOTHING, PlannerInput, PlannerOutput};
+use roadwright_plugin_api::{
+    ControllerInput, DriveInput, FitnessInput, NOTHING, PedalsInput, PlannerInput, PlannerOutput,
+};
 
 /// What inputs a kind gets.
 pub(crate) trait Examined: Kind {
@@ -61,6 +63,52 @@ impl Examined for AsController {
             heading_error: pick(),
             path_curvature: pick(),
             steering: pick(),
+        }
+    }
+}
+
+impl Examined for AsPedals {
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> PedalsInput {
+        let slope = random(-1.0, 1.0);
+        let coasting = slope - random(0.05, 0.5);
+        PedalsInput {
+            seen: AsController::usual(random),
+            drive: DriveInput {
+                full_throttle: coasting + random(0.0, 4.0),
+                coasting,
+                full_brake: coasting - random(4.0, 9.0),
+                grip: random(1.0, 11.0),
+                slope,
+                acceleration: random(-5.0, 3.0),
+                throttle: random(0.0, 1.0),
+                brake: random(0.0, 1.0),
+                rpm: random(600.0, 4000.0),
+                idle_rpm: 600.0,
+                limit_rpm: 4000.0,
+                gear: random(1.0, 4.0).floor(),
+                gears: 3.0,
+            },
+        }
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> PedalsInput {
+        PedalsInput {
+            seen: AsController::hard(pick),
+            drive: DriveInput {
+                full_throttle: pick(),
+                coasting: pick(),
+                full_brake: pick(),
+                grip: pick(),
+                slope: pick(),
+                acceleration: pick(),
+                throttle: pick(),
+                brake: pick(),
+                rpm: pick(),
+                idle_rpm: pick(),
+                limit_rpm: pick(),
+                gear: pick(),
+                gears: pick(),
+            },
         }
     }
 }

@@ -6,8 +6,9 @@ mod examiner;
 mod inputs;
 mod looks;
 
+use super::in_process::drives_by_pedals;
 use super::inspect::inspect;
-use super::kind::{AsController, AsFitness, AsPlanner};
+use super::kind::{AsController, AsFitness, AsPedals, AsPlanner};
 use super::library::Library;
 use costs::{leaks, speed};
 use examiner::{Examiner, Order};
@@ -59,6 +60,9 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
     };
     for kind in info.module_kinds() {
         match kind {
+            ModuleKind::Controller if drives_by_pedals(&examiner.library.api) => {
+                examine_kind::<AsPedals>(&examiner, &mut tell);
+            }
             ModuleKind::Controller => examine_kind::<AsController>(&examiner, &mut tell),
             ModuleKind::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
             ModuleKind::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
@@ -80,6 +84,9 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
     let mut hasher = blake3::Hasher::new();
     for kind in inspected.info.module_kinds() {
         let history = match kind {
+            ModuleKind::Controller if drives_by_pedals(&examiner.library.api) => {
+                examiner.history::<AsPedals>(ROWS, Order::Sorted)?
+            }
             ModuleKind::Controller => examiner.history::<AsController>(ROWS, Order::Sorted)?,
             ModuleKind::Fitness => examiner.history::<AsFitness>(ROWS, Order::Sorted)?,
             ModuleKind::Planner => examiner.history::<AsPlanner>(ROWS, Order::Sorted)?,

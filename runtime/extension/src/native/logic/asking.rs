@@ -4,12 +4,14 @@ use super::{Active, Native};
 use crate::lock::locked;
 use crate::native::backend::{Batch, MOST_ROWS, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
-use crate::native::kind::{AsController, AsFitness, Kind, Numbers};
+use crate::native::kind::{AsController, AsFitness, AsPedals, Kind, Numbers, SOME_CAR};
 use roadwright_agent::{Conduct, Controller, Fitness, Lookahead, ParameterSet, Step};
 use roadwright_plugin_api::abi::{
     CAP_PARALLEL_SLICES, CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK,
 };
-use roadwright_plugin_api::{ControllerInput, ControllerOutput, FitnessInput, FitnessOutput};
+use roadwright_plugin_api::{
+    ControllerInput, ControllerOutput, FitnessInput, FitnessOutput, PedalsInput, PedalsOutput,
+};
 use std::sync::atomic::Ordering;
 
 /// Rows of one call to a plugin whose steps may run in parallel: those of a thread's slice, so that
@@ -18,9 +20,15 @@ const PARALLEL_ROWS: usize = 64;
 
 impl<K: Kind> Native<K> {
     /// Asks the library about rows, and the built-in module about what it does not answer.
-    fn ask(&self, step: &Step<'_>, inputs: &[K::Input], outputs: &mut [K::Output]) {
+    /// Controllers have two kinds of rows: with accelerations, and with pedals.
+    fn ask<Q: Kind<Logic = K::Logic>>(
+        &self,
+        step: &Step<'_>,
+        inputs: &[Q::Input],
+        outputs: &mut [Q::Output],
+    ) {
         let Some(active) = &self.active else {
-            K::answer(&self.fallback, step, inputs, outputs);
+            Q::answer(&self.fallback, step, inputs, outputs);
             return;
         };
         // Cut at fixed places, whatever the number of threads: a fault then strikes the same rows.
@@ -37,21 +45,21 @@ impl<K: Kind> Native<K> {
                 ids,
                 ..*step
             };
-            self.ask_chunk(active, &step, inputs, outputs);
+            self.ask_chunk::<Q>(active, &step, inputs, outputs);
         }
     }
 
-    fn ask_chunk(
+    fn ask_chunk<Q: Kind<Logic = K::Logic>>(
         &self,
         active: &Active,
         step: &Step<'_>,
-        inputs: &[K::Input],
-        outputs: &mut [K::Output],
+        inputs: &[Q::Input],
+        outputs: &mut [Q::Output],
     ) {
         let count = inputs.len();
         // Before the call, into the rows that it answers in: the plugin changes what it wants to.
         if active.generation.info.has(CAP_WANTS_DEFAULTS) {
-            K::answer(&self.fallback, step, inputs, outputs);
+            Q::answer(&self.fallback, step, inputs, outputs);
         }
         // On the stack: no allocation in each batch.
         let mut seeds = [0u64; MOST_ROWS];
@@ -74,6 +82,7 @@ impl<K: Kind> Native<K> {
                 seeds: &seeds[..count],
                 inputs: bytes_of(inputs),
                 outputs: bytes_of_mut(outputs),
+                by_pedals: Q::BY_PEDALS,
                 status,
                 roads: None,
                 delays: &[],
@@ -82,7 +91,7 @@ impl<K: Kind> Native<K> {
             })
         };
         let seconds = began.elapsed().as_secs_f64();
-        let (replaced, bad) = self.mend(step, inputs, outputs, status);
+        let (replaced, bad) = self.mend::<Q>(step, inputs, outputs, status);
         self.cell.note_time(count, seconds, replaced);
         let mut health = locked(&self.health);
         health.rows += count as u64;
@@ -106,32 +115,37 @@ impl<K: Kind> Native<K> {
 
     /// Replaces missing and unusable rows by the built-in module's answers. Returns how many rows
     /// that were, and how many of them the plugin did not leave to us on purpose.
-    fn mend(
+    fn mend<Q: Kind<Logic = K::Logic>>(
         &self,
         step: &Step<'_>,
-        inputs: &[K::Input],
-        outputs: &mut [K::Output],
+        inputs: &[Q::Input],
+        outputs: &mut [Q::Output],
         status: &[u8],
     ) -> (u64, u64) {
         if status.contains(&ROW_KEEP) {
             self.keeps.store(true, Ordering::Relaxed);
         }
         let is_sound =
-            |(status, output): (&u8, &K::Output)| *status == ROW_OK && K::flaw(output).is_none();
+            |(status, output): (&u8, &Q::Output)| *status == ROW_OK && Q::flaw(output).is_none();
         // The usual case looks at each row once, and takes no lock.
         let keeps = self.keeps.load(Ordering::Relaxed);
         if !keeps && status.iter().zip(&*outputs).all(is_sound) {
             return (0, 0);
         }
+        let size = size_of::<Q::Output>();
         let mut previous = locked(&self.previous);
-        previous.resize(self.capacity as usize, K::Output::default());
+        previous.resize(self.capacity as usize * size, 0);
         let (mut replaced, mut bad) = (0, 0);
         for row in 0..inputs.len() {
             let index = step.indices[row] as usize;
             let flaw = match status[row] {
-                ROW_OK => K::flaw(&outputs[row]),
+                ROW_OK => Q::flaw(&outputs[row]),
                 ROW_KEEP => {
-                    outputs[row] = previous.get(index).copied().unwrap_or_default();
+                    let kept = previous.get(index * size..(index + 1) * size);
+                    outputs[row] = Q::Output::default();
+                    if let Some(kept) = kept {
+                        bytes_of_mut(&mut outputs[row..=row]).copy_from_slice(kept);
+                    }
                     None
                 }
                 _ => Some(""),
@@ -149,17 +163,17 @@ impl<K: Kind> Native<K> {
                     ..*step
                 };
                 let (input, output) = (&inputs[row..=row], &mut outputs[row..=row]);
-                K::answer(&self.fallback, &one, input, output);
+                Q::answer(&self.fallback, &one, input, output);
             }
             // Also of rows that were replaced: what a plugin keeps is what its agent did.
-            if let Some(previous) = previous.get_mut(index) {
-                *previous = outputs[row];
+            if let Some(kept) = previous.get_mut(index * size..(index + 1) * size) {
+                kept.copy_from_slice(bytes_of(&outputs[row..=row]));
             }
         }
         (replaced, bad)
     }
 
-    fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &K::Input) {
+    fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &impl Numbers) {
         let message = format!(
             "{} gave {flaw} for agent {} at t={:.2} s",
             K::KIND.name(),
@@ -183,6 +197,13 @@ impl<K: Kind> Native<K> {
     }
 }
 
+impl Native<AsController> {
+    fn drives_by_pedals(&self) -> bool {
+        let active = self.active.as_ref();
+        active.is_some_and(|active| active.backend.by_pedals())
+    }
+}
+
 impl Controller for Native<AsController> {
     fn step(
         &self,
@@ -191,7 +212,38 @@ impl Controller for Native<AsController> {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        self.ask(step, inputs, outputs);
+        if !self.drives_by_pedals() {
+            self.ask::<AsController>(step, inputs, outputs);
+            return;
+        }
+        // Somebody wants accelerations of it who has no vehicle, as courses do that compute their own.
+        let row = |&seen: &ControllerInput| PedalsInput {
+            seen,
+            drive: SOME_CAR,
+        };
+        let rows: Vec<PedalsInput> = inputs.iter().map(row).collect();
+        let mut pressed = vec![PedalsOutput::default(); inputs.len()];
+        self.ask::<AsPedals>(step, &rows, &mut pressed);
+        for (pressed, output) in pressed.iter().zip(outputs) {
+            *output = ControllerOutput {
+                acceleration: SOME_CAR.acceleration(pressed.throttle, pressed.brake),
+                steering: pressed.steering,
+            };
+        }
+    }
+
+    fn wants_pedals(&self, _: &ParameterSet) -> bool {
+        self.drives_by_pedals()
+    }
+
+    fn drive(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        inputs: &[PedalsInput],
+        outputs: &mut [PedalsOutput],
+    ) {
+        self.ask::<AsPedals>(step, inputs, outputs);
     }
 
     fn lookahead(&self, _: &ParameterSet) -> Lookahead {
@@ -209,6 +261,6 @@ impl Fitness for Native<AsFitness> {
         _: &[Conduct],
         outputs: &mut [FitnessOutput],
     ) {
-        self.ask(step, inputs, outputs);
+        self.ask::<AsFitness>(step, inputs, outputs);
     }
 }

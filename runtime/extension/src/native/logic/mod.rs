@@ -74,7 +74,9 @@ pub(crate) struct Native<K: Kind> {
     /// Held while a plugin is asked whose steps must not run in parallel.
     one_at_a_time: Mutex<()>,
     /// Answers of the step before, by agent index, once the plugin has asked to keep one.
-    previous: Mutex<Vec<K::Output>>,
+    /// They are bytes, since a controller may give pedals in one build and accelerations in the next.
+    previous: Mutex<Vec<u8>>,
+    by_pedals: bool,
     keeps: AtomicBool,
     snapshot: Option<State>,
     snapshot_at: f64,
@@ -96,6 +98,7 @@ impl<K: Kind> Native<K> {
             health: Mutex::default(),
             one_at_a_time: Mutex::default(),
             previous: Mutex::default(),
+            by_pedals: false,
             keeps: AtomicBool::new(false),
             snapshot: None,
             snapshot_at: 0.0,
@@ -129,6 +132,10 @@ impl<K: Kind> Native<K> {
         if !indices.is_empty() {
             // All agents that are there, as if they had just come: the instance has no past.
             backend.agents_changed(self.capacity, &indices, &[])?;
+        }
+        if backend.by_pedals() != self.by_pedals {
+            self.by_pedals = backend.by_pedals();
+            locked(&self.previous).clear();
         }
         // Its trial begins with its first step. A crash of an isolated one leaves this process alive:
         // there is nothing to mark.

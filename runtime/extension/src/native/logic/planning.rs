@@ -87,6 +87,7 @@ impl Native<AsPlanner> {
             seeds: &seeds,
             inputs: bytes_of(inputs),
             outputs: bytes_of_mut(outputs),
+            by_pedals: false,
             status: &mut status,
             roads: Some(roads),
             delays: view.delays,

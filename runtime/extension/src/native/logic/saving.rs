@@ -2,7 +2,7 @@
 
 use super::{Health, Native};
 use crate::lock::locked;
-use crate::native::backend::{State, bytes_of, bytes_of_mut};
+use crate::native::backend::State;
 use crate::native::kind::Kind;
 use roadwright_agent::{Logic, LogicState};
 use roadwright_plugin_api::abi::CAP_STATELESS;
@@ -46,7 +46,7 @@ impl<K: Kind> Native<K> {
         let kept = Kept {
             own: own.map(|state| (state.schema, state.bytes)),
             keeps: self.keeps.load(Ordering::Relaxed),
-            previous: bytes_of(&locked(&self.previous)).to_vec(),
+            previous: locked(&self.previous).clone(),
             snapshot: self
                 .snapshot
                 .clone()
@@ -73,11 +73,7 @@ impl<K: Kind> Native<K> {
         if let Some(own) = kept.own {
             active.backend.load(&state(own))?;
         }
-        let size = size_of::<K::Output>();
-        let mut previous = vec![K::Output::default(); kept.previous.len() / size];
-        let whole = previous.len() * size;
-        bytes_of_mut(&mut previous).copy_from_slice(&kept.previous[..whole]);
-        *locked(&self.previous) = previous;
+        *locked(&self.previous) = kept.previous;
         self.keeps.store(kept.keeps, Ordering::Relaxed);
         self.snapshot = kept.snapshot.map(state);
         self.snapshot_at = kept.snapshot_at;

@@ -255,6 +255,7 @@ impl Around<'_> {
     fn controls(&self, agent: u32, model: &RigidModel, state: &CarState) -> Controls {
         let index = agent as usize;
         let command = &self.agents.command[index];
+        let pedals = self.agents.pedals(index);
         let (progress, position) = (&self.agents.progress[index], &self.agents.position[index]);
         let route = self.routes.get(progress.route);
         let by_hand = self.hands.reverses(self.agents.identity[index].id);
@@ -275,7 +276,8 @@ impl Around<'_> {
             acceleration: command.acceleration,
             steering,
             is_reversing,
-            hand_brake: false,
+            hand_brake: pedals.is_some_and(|held| held.hand_brake),
+            pedals,
         }
     }
 

@@ -98,7 +98,7 @@ fn caravans(count: usize) -> VehicleFile {
     file
 }
 
-/// A semi-trailer, most of whose weight its tractor carries.
+/// A semi-trailer on one axle, most of whose weight its tractor carries.
 fn semi_trailer() -> VehicleFile {
     let mut file = shipped("semi-trailer-truck");
     file.body.centre_height = Some(1.1);
@@ -108,6 +108,8 @@ fn semi_trailer() -> VehicleFile {
     file.suspension.as_mut().unwrap().spring = 500_000.0;
     file.suspension.as_mut().unwrap().damping = 40_000.0;
     file.trailers[0].ground_clearance = Some(1.15);
+    file.trailers[0].axles.clear();
+    (file.trailers[0].wheels, file.trailers[0].suspension) = (None, None);
     file
 }
 
@@ -355,4 +357,117 @@ fn trailers_are_joined_on_where_they_stand() {
     road.car
         .join_on(&alone.unwrap(), &mut road.towed, &[], &Flat);
     assert!(road.towed.is_empty());
+}
+
+/// A semi-trailer with several axles, and springs and brakes of its own.
+fn several_axles(axles: &[f64]) -> VehicleFile {
+    let mut file = semi_trailer();
+    let trailer = &mut file.trailers[0];
+    trailer.axles = axles.to_vec();
+    trailer.coupling_to_axle = -axles.iter().sum::<f64>() / axles.len() as f64;
+    let suspension = file.suspension.clone().unwrap();
+    trailer.suspension = Some(roadwright_scenario::vehicle_file::Suspension {
+        spring: 300_000.0,
+        damping: 25_000.0,
+        anti_sway: 100_000.0,
+    });
+    assert_ne!(trailer.suspension, Some(suspension));
+    file
+}
+
+const TWO: [f64; 2] = [-7.4, -8.8];
+const THREE: [f64; 3] = [-6.79, -8.1, -9.41];
+
+#[test]
+fn several_axles_share_what_the_coupling_does_not_carry_and_stand_at_their_sag() {
+    for axles in [&TWO[..], &THREE[..]] {
+        let file = several_axles(axles);
+        let mut road = Road::new(&file, &Flat);
+        let trailer = &file.trailers[0];
+        let count = 2 * axles.len();
+        assert_eq!(road.towed[0].loads.len(), count);
+        // W c / d on all of its wheels: the moment about the coupling.
+        let carried = trailer.mass * GRAVITY * trailer.centre() / -trailer.coupling_to_axle;
+        let each = carried / count as f64;
+        let model = &road.model.trailers[0].model;
+        let sag = each / 300_000.0;
+        for wheel in 0..count {
+            assert!((model.static_sag(wheel) / sag - 1.0).abs() < 1e-9);
+        }
+        // Dropped from where its springs carry nothing, it comes to stand where they carry this.
+        road.towed[0].body.position.z += sag;
+        road.roll(1.0);
+        road.drive(0.02, |_| wish(0.0, 0.0));
+        let dropped: f64 = road.towed[0].loads.iter().sum();
+        assert!(dropped < 0.5 * carried, "{dropped} {carried}");
+        road.drive(15.0, |_| wish(0.0, 0.0));
+        // It leans forward on its tractor, which sinks in under it; the middle of its axles does not.
+        let travels = road.towed[0].wheels.iter().map(|wheel| wheel.travel);
+        let mean = travels.sum::<f64>() / count as f64;
+        assert!(mean.abs() < 0.03 * sag, "{mean} of {sag}");
+        for &load in &road.towed[0].loads {
+            assert!((load / each - 1.0).abs() < 0.03, "{load} {each}");
+        }
+        let whole: f64 = road.towed[0].loads.iter().sum();
+        assert!((whole / carried - 1.0).abs() < 0.02, "{whole} {carried}");
+    }
+}
+
+/// Axles that do not steer turn about the point behind the coupling where they balance: with equal loads
+/// and linear tyres the sum of x^2 over the sum of x, which is farther back than their middle.
+#[test]
+fn several_axles_turn_about_the_point_where_their_tyres_balance() {
+    let spread = [-5.1, -8.1, -11.1];
+    for axles in [&TWO[..], &THREE[..], &spread[..]] {
+        let file = several_axles(axles);
+        let mut road = Road::new(&file, &Flat);
+        let steering = atan(road.model.limits.wheelbase / 60.0);
+        let model = road.model.clone();
+        road.drive(150.0, |car| wish(0.5 * (1.5 - car.speed(&model)), steering));
+        let squares: f64 = axles.iter().map(|x| x * x).sum();
+        let balance = -squares / axles.iter().sum::<f64>();
+        // The trailer stands square to the middle of all circles where that point is: so far it is from
+        // there to its coupling. The middle is that of the car's hull, whose tyres slip as well.
+        let (velocity, turning) = (road.car.body.velocity, road.car.body.spin.z);
+        let middle = road.car.body.position.truncate() + velocity.truncate().perp() / turning;
+        let joint = road.model.trailers[0].joint;
+        let at = road.towed[0].body.position + road.towed[0].body.rotation * joint.behind;
+        let to_coupling = at.truncate() - middle;
+        let along = road.towed[0].forward().truncate().normalize();
+        // From the foot of the middle on the line of the trailer to its coupling.
+        let shown = to_coupling.dot(along);
+        assert!(
+            (shown / balance - 1.0).abs() < 0.015,
+            "{axles:?}: {shown} {balance}"
+        );
+        // Not the middle of the axles: of those that are far apart that is half a metre off.
+        if axles == spread {
+            assert!(shown - 8.1 > 0.5, "{shown}");
+        }
+    }
+}
+
+#[test]
+fn a_trailer_brakes_as_hard_as_its_file_says() {
+    let stop = |brakes: Option<f64>| {
+        let mut file = shipped("escort-caravan");
+        file.trailers[0].brakes = brakes;
+        let mut road = Road::new(&file, &Flat);
+        road.roll(15.0);
+        let start = road.car.body.position.x;
+        road.drive(12.0, |_| wish(-3.0, 0.0));
+        assert!(road.car.speed(&road.model).abs() < 0.1, "{brakes:?}");
+        road.car.body.position.x - start
+    };
+    let (own, none, weak) = (stop(None), stop(Some(0.0)), stop(Some(700.0)));
+    // As hard as its car: 15^2 / 2 x 3.
+    assert!((own / 37.5 - 1.0).abs() < 0.05, "{own}");
+    // Without brakes the car brakes for both: 3 m/s^2 of its own mass on the mass of both.
+    let file = shipped("escort-caravan");
+    let (car, caravan) = (file.mass(), file.trailers[0].mass);
+    let exact = 37.5 * (car + caravan) / car;
+    assert!((none / exact - 1.0).abs() < 0.05, "{none} {exact}");
+    // With 700 N a wheel in between.
+    let exact = 37.5 * (car + caravan) / (car + 1400.0 / 3.0);
+    assert!((weak / exact - 1.0).abs() < 0.05, "{weak} {exact}");
 }

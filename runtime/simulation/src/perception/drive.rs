@@ -1,0 +1,128 @@
+//! What a vehicle can do now, for controllers that drive by pedals.
+
+use super::View;
+use roadwright_plugin_api::DriveInput;
+use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::dynamic::GRAVITY;
+use roadwright_vehicle::{DriveState, DriveTrain, Effort, Pedals};
+
+impl View<'_> {
+    /// What the vehicle of an agent can do now, the way that it is to drive.
+    pub(crate) fn drive(&self, agent: u32) -> DriveInput {
+        let who = &self.agents.identity[agent as usize];
+        let (motion, kind) = (self.motion(agent), self.vehicle_type(agent));
+        let direction = if self.is_reversing(agent) { -1.0 } else { 1.0 };
+        let (slope, load) = self.slope(agent, direction);
+        let grip = self.grip(agent) * load;
+        let hardest = match who.level {
+            DynamicsLevel::Sliding => kind.sliding.hardest(),
+            _ => kind.hardest(),
+        };
+        let common = DriveInput {
+            grip: hardest * grip,
+            slope,
+            acceleration: motion.acceleration * direction,
+            ..DriveInput::default()
+        };
+        let along = motion.speed * direction;
+        let train = self.types.drive_train(who.vehicle_type);
+        if let Some((train, state)) = train.zip(self.drive_state(agent)) {
+            return engine(train, &state, (motion.speed, along), common);
+        }
+        let limits = &kind.limits;
+        // As the level takes it: up a slope the engine is the one of the file.
+        let uphill = train.filter(|_| slope < 0.0 && who.level != DynamicsLevel::Rigid);
+        let engine = uphill.map_or(limits.max_acceleration, |train| {
+            train.strongest(along, direction < 0.0, (load, self.grip(agent)))
+        });
+        let given = |throttle: f64, brake: f64| {
+            let pedals = Pedals { throttle, brake };
+            let Effort { drive, brake } = Effort::of_pedals(pedals, engine, limits.max_braking);
+            slope + drive - brake
+        };
+        DriveInput {
+            full_throttle: given(1.0, 0.0),
+            coasting: slope,
+            full_brake: given(0.0, 1.0),
+            ..common
+        }
+    }
+
+    /// What the drive train of an agent keeps, on levels that drive one; that of one at rest before its
+    /// first step.
+    fn drive_state(&self, agent: u32) -> Option<DriveState> {
+        match self.agents.identity[agent as usize].level {
+            DynamicsLevel::OneTrack | DynamicsLevel::Lane | DynamicsLevel::Sliding => None,
+            DynamicsLevel::DynamicOneTrack => {
+                let states = &self.dynamics.dynamic_one_track;
+                let state = states.get(agent as usize).map(|state| *state.drive());
+                Some(state.unwrap_or_default())
+            }
+            DynamicsLevel::Rigid => {
+                let car = self.dynamics.rigid.car(agent);
+                Some(car.map(|car| car.drive).unwrap_or_default())
+            }
+        }
+    }
+
+    /// Acceleration of gravity the way that an agent is to drive, m/s^2, and the share of its weight that
+    /// presses on the ground.
+    fn slope(&self, agent: u32, direction: f64) -> (f64, f64) {
+        let who = &self.agents.identity[agent as usize];
+        if who.level == DynamicsLevel::Rigid {
+            // Springs and wheels know it, whatever the settings say of other levels.
+            let model = self.types.rigid(who.vehicle_type);
+            let car = self.dynamics.rigid.car(agent);
+            let sine = car.map_or(0.0, |car| car.slope(model)).clamp(-1.0, 1.0);
+            return (-GRAVITY * sine * direction, (1.0 - sine * sine).sqrt());
+        }
+        let wheelbase = self.vehicle_type(agent).limits.wheelbase;
+        let grade = self.ground.grade(self.pose(agent), wheelbase);
+        grade.map_or((0.0, 1.0), |grade| (grade.pull * direction, grade.load))
+    }
+
+    /// Grip of the ground below an agent as a share of that of dry asphalt: the mean of both axles.
+    fn grip(&self, agent: u32) -> f64 {
+        if !self.ground.has_grip() {
+            return 1.0;
+        }
+        let pose = self.pose(agent);
+        let layers = self.ground.layers(self.position(agent));
+        let front = pose.point(self.vehicle_type(agent).limits.wheelbase, 0.0);
+        0.5 * (self.ground.grip_on(pose.position, layers) + self.ground.grip_on(front, layers))
+    }
+}
+
+/// The same with an engine, at a speed along the body and one the way that it is to drive, m/s.
+fn engine(
+    train: &DriveTrain,
+    state: &DriveState,
+    (speed, along): (f64, f64),
+    common: DriveInput,
+) -> DriveInput {
+    let reading = train.reading(state, speed);
+    let gear = state.shifting.gear_of(train);
+    let engine = train.full_force(gear, speed).abs() / train.mass;
+    let braking = train.foot_brake / train.mass;
+    // Air and rolling act against the motion.
+    let resisted = (train.resistance(speed) / train.mass).copysign(along);
+    let coasting = common.slope - resisted;
+    let backwards = f64::from(u8::from(train.reverse.is_some()));
+    DriveInput {
+        full_throttle: coasting + engine,
+        coasting,
+        full_brake: coasting - braking,
+        throttle: reading.throttle,
+        brake: reading.brake,
+        rpm: reading.rpm,
+        idle_rpm: reading.idle_rpm,
+        limit_rpm: reading.limit_rpm,
+        gear: f64::from(reading.gear),
+        gears: if reading.gear < 0 {
+            backwards
+        } else {
+            train.gears.len() as f64
+        },
+        ..common
+    }
+}
