@@ -1,6 +1,8 @@
 //! Experiment files: `NAME.experiment.json`, what is trained, on what, and when it is enough.
 
 use super::breeder::{Elite, Method, Plan, Start};
+use super::cross_entropy::Learning;
+use super::halving::Halving;
 use super::operators::Operators;
 use super::racing::Racing;
 use roadwright_scenario::file::{TextError, from_json};
@@ -156,6 +158,9 @@ pub struct Experiment {
     /// The genetic operators.
     #[serde(default)]
     pub operators: Operators,
+    /// How fast the distributions of the method `cross_entropy` move.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub learning: Learning,
     /// Which courses a generation gets.
     #[serde(default)]
     pub courses: Courses,
@@ -166,6 +171,10 @@ pub struct Experiment {
     /// courses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racing: Option<Racing>,
+    /// Whether all drive a few courses, the better ones more, and only the best of them all, and in how many
+    /// rounds; absent: all drive all courses. It takes the place of `racing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halving: Option<Halving>,
     /// Seed of all draws of breeding.
     #[serde(default = "one")]
     pub seed: u64,
@@ -183,6 +192,10 @@ pub struct Experiment {
     pub time_compression: f64,
     /// When training ends.
     pub stop: Stop,
+}
+
+fn is_usual(learning: &Learning) -> bool {
+    *learning == Learning::default()
 }
 
 fn uncompressed() -> f64 {
@@ -253,9 +266,11 @@ impl Experiment {
             method: Method::default(),
             start: Start::default(),
             operators: Operators::default(),
+            learning: Learning::default(),
             courses: Courses::default(),
             elite: Elite::default(),
             racing: None,
+            halving: None,
             seed: one(),
             runs: 30,
             growth: None,
@@ -294,8 +309,18 @@ impl Experiment {
         if let Err(message) = self.operators.validate() {
             return Some(("operators", message));
         }
+        if let Err(message) = self.learning.validate() {
+            return Some(("learning", message));
+        }
         if let Some(Err(message)) = self.racing.map(|racing| racing.validate()) {
             return Some(("racing", message));
+        }
+        if let Some(Err(message)) = self.halving.map(|halving| halving.validate()) {
+            return Some(("halving", message));
+        }
+        if self.racing.is_some() && self.halving.is_some() {
+            let message = "expected either racing or halving: both say who ends early";
+            return Some(("halving", message.into()));
         }
         if !(1..=100_000).contains(&self.runs) {
             let message = format!("{} is out of range: expected 1 to 100000", self.runs);
@@ -351,6 +376,7 @@ impl Experiment {
         Plan {
             method: self.method,
             operators: self.operators,
+            learning: self.learning,
             start: self.start,
             elite: self.elite,
             seed: self.seed,
@@ -540,6 +566,21 @@ mod tests {
                 "\"runs\": 30",
                 "\"time_compression\": 9, \"runs\": 30",
                 "9: time_compression: 9 is out",
+            ),
+            (
+                "\"runs\": 30",
+                "\"learning\": {\"rate\": 0}, \"runs\": 30",
+                "9: learning: rate: 0 is out",
+            ),
+            (
+                "\"runs\": 30",
+                "\"halving\": {\"rounds\": 1}, \"runs\": 30",
+                "9: halving: rounds: 1 is out",
+            ),
+            (
+                "\"runs\": 30",
+                "\"halving\": {}, \"racing\": {}, \"runs\": 30",
+                "9: halving: expected either",
             ),
             (
                 "\"runs\": 30",
