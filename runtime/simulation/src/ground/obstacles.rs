@@ -35,6 +35,9 @@ const TREE_HEIGHT: f64 = 6.0;
 /// What stands goes so far down into the ground, m.
 const FOOT: f64 = 2.0;
 
+/// The nearest body is looked for within these shares of the reach, one after the other, until there is one.
+const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
+
 /// Bodies with a larger circle around them are kept apart, m.
 const LARGE_RADIUS: f64 = 15.0;
 
@@ -350,6 +353,21 @@ impl Obstacles {
     /// The nearest point of an obstacle within `reach` that passes a test; with `in_ways` only of those that
     /// may be in the way of somebody on a lane.
     pub(crate) fn nearest(
+        &self,
+        point: DVec2,
+        reach: f64,
+        displaced: &Displaced,
+        in_ways: bool,
+        accept: impl Fn(DVec2) -> bool,
+    ) -> Option<DVec2> {
+        // Where many stand, the nearest is near: what was found within a shorter reach is nearer than all
+        // beyond it.
+        SHARES_OF_REACH.into_iter().find_map(|share| {
+            self.nearest_within(point, share * reach, displaced, in_ways, &accept)
+        })
+    }
+
+    fn nearest_within(
         &self,
         point: DVec2,
         reach: f64,
