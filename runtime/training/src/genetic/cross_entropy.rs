@@ -9,6 +9,7 @@
 
 use super::breeder::{Breeder, Candidate, Elite, Plan, Start};
 use super::genes::{Chromosome, Gene, Genome};
+use super::operators::Operators;
 use super::pool::{Birth, Individual, Pool};
 use roadwright_geometry::math::{Stream, ln, mix64};
 use schemars::JsonSchema;
@@ -187,6 +188,14 @@ impl<'a> CrossEntropy<'a> {
         })
     }
 
+    /// Children of the next generation. As long as fewer than p are fit there are `first`: distributions that
+    /// follow a handful take over all that those few happen to have.
+    fn children(&self) -> usize {
+        let Operators { p, n, first, .. } = self.plan.operators;
+        let is_founded = self.plan.start == Start::Stack || self.pool.members().len() >= p;
+        if is_founded { n } else { n.max(first) }
+    }
+
     fn draw(&self, number: u32) -> Chromosome {
         // A stream for each child, by its birth, as everywhere in breeding.
         let generation = u64::from(self.generation + 1);
@@ -236,8 +245,7 @@ fn weights(count: usize) -> Vec<f64> {
 impl Breeder for CrossEntropy<'_> {
     fn ask(&mut self) -> Vec<Candidate> {
         let mode = self.mode();
-        let (n, first) = (self.plan.operators.n, self.plan.operators.first);
-        let count = if mode.is_some() { n } else { n.max(first) };
+        let count = self.children() as u32;
         let birth = |number| Birth {
             generation: self.generation + 1,
             number,
@@ -247,7 +255,7 @@ impl Breeder for CrossEntropy<'_> {
             Some(mode) if number == 0 => mode.clone(),
             _ => self.draw(number),
         };
-        let children = (0..count as u32).map(|number| Candidate {
+        let children = (0..count).map(|number| Candidate {
             genes: genes(number),
             birth: birth(number),
         });
@@ -288,7 +296,6 @@ impl Breeder for CrossEntropy<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::breeder::Method;
-    use super::super::operators::Operators;
     use super::super::sum_of_genes::genome;
     use super::*;
 
@@ -348,12 +355,12 @@ mod tests {
         // One of six: what he has is now more probable than the rest, and not certain.
         assert_eq!(breeder.leader().unwrap(), second[3].genes);
         let third = breeder.ask();
-        assert_eq!(third.len(), 60);
+        assert_eq!(third.len(), 100, "one is too few to be founded on");
         let alike = |candidate: &Candidate| {
             let genes = candidate.genes.iter().zip(&second[3].genes);
             genes.filter(|(a, b)| a == b).count()
         };
-        let mean = third[1..].iter().map(alike).sum::<usize>() as f64 / 59.0;
+        let mean = third[1..].iter().map(alike).sum::<usize>() as f64 / 99.0;
         // Of 36 genes 0.3 + 0.7 / 5 are his.
         assert!((13.0..19.0).contains(&mean), "{mean}");
     }
