@@ -54,7 +54,7 @@ pub use judge::{Evaluate, Judgement, Run, judge, run_all};
 pub use operators::{Bounds, Operators, repair};
 pub use patterns::patterns_of;
 pub use pool::{Birth, Individual, Pool};
-pub use problem::{LEVEL, Problem, ProblemError, stack_of};
+pub use problem::{CourseEnd, LEVEL, Problem, ProblemError, stack_of};
 pub use racing::{Racing, race};
 pub use record::{Record, RecordError};
 pub use sum_of_genes::{SumOfGenes, genome as sum_of_genes};
