@@ -265,6 +265,23 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     // What is out of range does not get in.
     enter(&mut bench, "Rounds", "99");
     assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
+    // Each is a step that can be taken back, and put back.
+    let has = |bench: &Bench| {
+        let draft = bench.editor().model().experiment.draft.as_ref();
+        draft.unwrap().history.has()
+    };
+    let mut steps = 0;
+    while has(&bench).0 {
+        bench.press("Undo change");
+        steps += 1;
+    }
+    assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
+    assert!((13..40).contains(&steps), "{steps}");
+    while has(&bench).1 {
+        bench.press("Redo change");
+    }
+    assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
+    assert_eq!(draft(&bench).stop.fitness, Some(190.0));
     // And back to nothing of it.
     choose(
         &mut bench,

@@ -116,6 +116,13 @@ fn files(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
         if button(ui, "Save…", has_file, why) {
             actions.push(ask(ExperimentAction::File(ExperimentFile::Save)));
         }
+        let (can_undo, can_redo) = draft.history.has();
+        if button(ui, "Undo change", can_undo, "Nothing was changed here.") {
+            actions.push(ask(ExperimentAction::Undo));
+        }
+        if button(ui, "Redo change", can_redo, "Nothing was taken back here.") {
+            actions.push(ask(ExperimentAction::Redo));
+        }
         let hint = "Put this experiment away and begin with another one.";
         if ui.button("Close").on_hover_text(hint).clicked() {
             actions.push(ask(ExperimentAction::Close));
