@@ -13,6 +13,7 @@ use roadwright_editor::experiment::{
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_scenario::file;
 use roadwright_simulation::builtin_modules;
+use roadwright_training::End;
 use roadwright_training::genetic::experiment::{Experiment, NameOr};
 use roadwright_training::genetic::{Halving, Method, Problem, Record, Training};
 use std::path::{Path, PathBuf};
@@ -300,11 +301,7 @@ fn how_drives_are_spent_is_set_in_the_panel() {
 
 #[test]
 fn the_cross_entropy_method_and_weights_are_set_in_the_panel() {
-    let text = SMALL
-        .replace("\"arena\"", "\"forest\"")
-        .replace("\"fuzzy_driver", "\"fuzzy_mechanic")
-        .replace(", \"fuzzy_mechanic.braking\"", "");
-    let (mut bench, _) = opened(&text);
+    let (mut bench, _) = opened(&forest());
     assert_eq!(fault(&bench), None);
     bench.press("More of breeding");
     assert!(bench.harness.query_by_label("Learning rate").is_none());
@@ -454,12 +451,13 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     }));
     bench.settle();
     let step = |bench: &Bench| bench.editor().model().live.as_ref().unwrap().snapshot.step;
+    // The last look at the drive is a step or two after it has arrived.
+    for _ in 0..5 {
+        bench.ask(Action::Do(Command::StepOnce));
+    }
     assert_eq!(step(&bench), end.steps);
     let how = end.ends.keys().next().unwrap().name().replace('_', " ");
-    let said = bench.harness.get_by_label_contains("Its course ends at");
-    assert!(said.accesskit_node().label().unwrap().contains(&how));
-    bench.ask(Action::Do(Command::StepOnce));
-    assert_eq!(step(&bench), end.steps);
+    bench.harness.get_by_label_contains(&format!(" s: {how}."));
     // What is set up meanwhile is set up for the document.
     ask(&mut bench, ExperimentAction::New(None));
     let (fault, draft) = (fault(&bench), draft(&bench));
@@ -477,6 +475,80 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
 /// What is shown in place of the document.
 fn shown(bench: &Bench) -> &Shown {
     bench.editor().model().experiment.shown.as_ref().unwrap()
+}
+
+/// The forest, with hardly anything to train.
+fn forest() -> String {
+    SMALL
+        .replace("\"arena\"", "\"forest\"")
+        .replace("\"fuzzy_driver", "\"fuzzy_mechanic")
+        .replace(", \"fuzzy_mechanic.braking\"", "")
+        .replace("\"generations\": 3", "\"generations\": 1")
+}
+
+#[test]
+fn who_strikes_a_post_is_seen_up_to_there_and_an_edit_goes_on() {
+    let (mut bench, _) = opened(&forest());
+    train(&mut bench);
+    let problem = picture(&bench).problem.clone().unwrap();
+    // Whoever never steers drives straight into one sooner or later, on one of these courses.
+    let genes: Vec<f64> = problem
+        .genome()
+        .genes()
+        .iter()
+        .map(|gene| {
+            if gene.key.contains("steer") {
+                0.0
+            } else {
+                gene.start
+            }
+        })
+        .collect();
+    let struck = (1..50).find(|course| {
+        let end = problem.end_of(&genes, *course).unwrap();
+        end.ends.contains_key(&End::Struck)
+    });
+    let show = ExperimentAction::Show {
+        genes,
+        course: struck.unwrap(),
+        name: "straight".into(),
+    };
+    ask(&mut bench, show);
+    let end = shown(&bench).end.clone().unwrap();
+    bench.ask(Action::Speed(f64::INFINITY));
+    let is_over = bench.play_until(1e6, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.is_over)
+    });
+    assert!(is_over);
+    bench.settle();
+    let live = |bench: &Bench| bench.editor().model().live.clone().unwrap();
+    assert_eq!(live(&bench).snapshot.step, end.steps);
+    // The vehicle could drive on: it is the course that ends.
+    assert_eq!(live(&bench).counts.active, 1);
+    bench.harness.get_by_label_contains(" s: struck.");
+    bench.ask(Action::Do(Command::StepOnce));
+    bench.ask(Action::Do(Command::PlayPause));
+    bench.settle();
+    assert_eq!(live(&bench).snapshot.step, end.steps);
+    // Looking back is as everywhere, up to the end again.
+    bench.ask(Action::Do(Command::Reset));
+    assert_eq!(live(&bench).snapshot.step, 0);
+    bench.ask(Action::Do(Command::StepOnce));
+    assert_eq!(live(&bench).snapshot.step, 1);
+    // An edited world is another one: nobody knows where it ends.
+    bench.step_run(end.steps as usize - 1);
+    assert_eq!(live(&bench).snapshot.step, end.steps);
+    let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
+    bench.ask(Action::Apply("Add stack".into(), edit));
+    bench.step_run(3);
+    assert_eq!(live(&bench).snapshot.step, end.steps + 3);
+    assert!(
+        bench
+            .harness
+            .query_by_label_contains(" s: struck.")
+            .is_none()
+    );
 }
 
 #[test]
