@@ -237,11 +237,7 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     let racing = draft(&bench).racing.unwrap();
     assert_eq!((racing.least, racing.block), (-7.5, 5));
     assert_eq!(racing.doubt, Some(0.2));
-    choose(
-        &mut bench,
-        "Drives later: as many in all generations",
-        "grow with the generations",
-    );
+    choose(&mut bench, "Later generations: drive as much", "drive more");
     enter(&mut bench, "More drives", "3");
     enter(&mut bench, "Most drives", "44");
     let growth = draft(&bench).growth.unwrap();
@@ -259,7 +255,7 @@ fn how_drives_are_spent_is_set_in_the_panel() {
     assert_eq!((halving.rounds, halving.share), (4, 0.4));
     assert_eq!(set.racing, None);
     enter(&mut bench, "Time compression", "2");
-    choose(&mut bench, "Stops: never before", "once it is good enough");
+    choose(&mut bench, "Stops early: never", "once it is good enough");
     enter(&mut bench, "Good enough", "190");
     let set = draft(&bench);
     assert_eq!((set.time_compression, set.stop.fitness), (2.0, Some(190.0)));
@@ -289,12 +285,8 @@ fn how_drives_are_spent_is_set_in_the_panel() {
         "Ends early: the worse, by rounds (halving)",
         "nobody",
     );
-    choose(
-        &mut bench,
-        "Drives later: grow with the generations",
-        "as many in all generations",
-    );
-    choose(&mut bench, "Stops: once it is good enough", "never before");
+    choose(&mut bench, "Later generations: drive more", "drive as much");
+    choose(&mut bench, "Stops early: once it is good enough", "never");
     enter(&mut bench, "Time compression", "1");
     assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
 }

@@ -118,10 +118,10 @@ pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
     let compression = row("Time compression", 1.0..=8.0, 0.1, hint);
     number(ui, &mut experiment.time_compression, compression);
     let hint = "Training ends as soon as the best of the pool is this good.";
-    let words = ["never before", "once it is good enough"];
+    let words = ["never", "once it is good enough"];
     has(
         ui,
-        ("Stops", hint),
+        ("Stops early", hint),
         &mut experiment.stop.fitness,
         words,
         0.0,
@@ -166,10 +166,10 @@ fn growth(ui: &mut Ui, experiment: &mut Experiment) {
         most: experiment.runs.saturating_mul(4).min(100_000),
     };
     let hint = "The better the pool, the more drives it takes to tell who is better still.";
-    let words = ["as many in all generations", "grow with the generations"];
+    let words = ["drive as much", "drive more"];
     has(
         ui,
-        ("Drives later", hint),
+        ("Later generations", hint),
         &mut experiment.growth,
         words,
         begin,
