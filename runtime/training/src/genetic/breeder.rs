@@ -97,6 +97,11 @@ pub trait Breeder: Send + Sync {
         self.pool().best().map(|best| best.genes.clone())
     }
 
+    /// How often it had begun anew before the generation that it was told about last.
+    fn beginning(&self) -> u32 {
+        0
+    }
+
     /// Generations that it was told about.
     fn generation(&self) -> u32;
 }

@@ -31,6 +31,11 @@ pub struct Learning {
     /// lost can be found again.
     #[schemars(range(min = 0.0, max = 0.1))]
     pub least: f64,
+    /// Generations after which it begins anew with what it began with, 2 to 100000; absent: never. Where it ends
+    /// is partly luck, and the champion is chosen among the last of all beginnings.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 2, max = 100_000))]
+    pub restart: Option<u32>,
 }
 
 impl Default for Learning {
@@ -38,11 +43,21 @@ impl Default for Learning {
         Self {
             rate: 0.6,
             least: 0.01,
+            restart: None,
         }
     }
 }
 
 impl Learning {
+    /// How often it has begun anew before a generation, from 1, and its number since then, from 1.
+    pub fn beginning(self, generation: u32) -> (u32, u32) {
+        let before = generation.saturating_sub(1);
+        match self.restart {
+            Some(restart) => (before / restart, before % restart + 1),
+            None => (0, generation),
+        }
+    }
+
     /// Whether all values are in their ranges.
     ///
     /// # Errors
@@ -58,6 +73,11 @@ impl Learning {
         if !(0.0..=0.1).contains(&self.least) {
             let found = self.least;
             return Err(format!("least: {found} is out of range: expected 0 to 0.1"));
+        }
+        if let Some(found) = self.restart.filter(|r| !(2..=100_000).contains(r)) {
+            return Err(format!(
+                "restart: {found} is out of range: expected 2 to 100000"
+            ));
         }
         Ok(())
     }
@@ -163,18 +183,34 @@ impl<'a> CrossEntropy<'a> {
                 gene.name()
             ));
         }
-        let begin = match plan.start {
-            Start::Stack => Distribution::around_start,
-            Start::Random => Distribution::uniform,
-        };
-        Ok(Self {
-            distributions: genome.genes().iter().map(begin).collect(),
+        let mut breeder = Self {
+            distributions: Vec::new(),
             has_learned: false,
             pool: Pool::new(plan.operators.p),
             generation: 0,
             genome,
             plan,
-        })
+        };
+        breeder.begin();
+        Ok(breeder)
+    }
+
+    /// Begins, or begins anew.
+    fn begin(&mut self) {
+        let begin = match self.plan.start {
+            Start::Stack => Distribution::around_start,
+            Start::Random => Distribution::uniform,
+        };
+        self.distributions = self.genome.genes().iter().map(begin).collect();
+        self.has_learned = false;
+    }
+
+    /// Begins anew if it is time. Asking is where it is seen: until then the one that has ended leads.
+    fn begin_if_due(&mut self) {
+        let (times, number) = self.plan.learning.beginning(self.generation + 1);
+        if times > 0 && number == 1 {
+            self.begin();
+        }
     }
 
     /// The most probable individual, once there is anything to go by.
@@ -192,7 +228,8 @@ impl<'a> CrossEntropy<'a> {
     /// follow a handful take over all that those few happen to have.
     fn children(&self) -> usize {
         let Operators { p, n, first, .. } = self.plan.operators;
-        let is_founded = self.plan.start == Start::Stack || self.pool.members().len() >= p;
+        let is_many = self.has_learned && self.pool.members().len() >= p;
+        let is_founded = self.plan.start == Start::Stack || is_many;
         if is_founded { n } else { n.max(first) }
     }
 
@@ -244,6 +281,7 @@ fn weights(count: usize) -> Vec<f64> {
 
 impl Breeder for CrossEntropy<'_> {
     fn ask(&mut self) -> Vec<Candidate> {
+        self.begin_if_due();
         let mode = self.mode();
         let count = self.children() as u32;
         let birth = |number| Birth {
@@ -286,6 +324,10 @@ impl Breeder for CrossEntropy<'_> {
 
     fn leader(&self) -> Option<Chromosome> {
         self.mode().filter(|_| self.has_learned)
+    }
+
+    fn beginning(&self) -> u32 {
+        self.plan.learning.beginning(self.generation).0
     }
 
     fn generation(&self) -> u32 {
@@ -421,8 +463,46 @@ mod tests {
     }
 
     #[test]
+    fn it_begins_anew_when_it_is_told_to_and_who_has_ended_leads_until_then() {
+        let genome = genome();
+        let mut plan = plan(Start::Random);
+        plan.learning.restart = Some(5);
+        let mut breeder = CrossEntropy::new(&genome, plan).unwrap();
+        let mut leaders = Vec::new();
+        for generation in 0..12 {
+            let asked = breeder.ask();
+            assert_eq!(asked, breeder.ask());
+            let is_beginning = generation % 5 == 0;
+            assert_eq!(asked.len(), if is_beginning { 100 } else { 60 });
+            breeder.tell(&sums(&asked));
+            assert_eq!(breeder.beginning(), generation / 5);
+            leaders.push(breeder.leader().unwrap().iter().sum::<f64>());
+        }
+        // Better and better, and from the beginning again.
+        assert!(
+            leaders[4] < leaders[0] && leaders[9] < leaders[5],
+            "{leaders:?}"
+        );
+        assert!(leaders[5] > leaders[4] + 5.0, "{leaders:?}");
+    }
+
+    #[test]
     fn out_of_range_is_said() {
-        let bad = |rate, least| Learning { rate, least }.validate().unwrap_err();
+        let bad = |rate, least| {
+            let learning = Learning {
+                rate,
+                least,
+                restart: None,
+            };
+            learning.validate().unwrap_err()
+        };
+        for restart in [0, 1, 100_001] {
+            let learning = Learning {
+                restart: Some(restart),
+                ..Learning::default()
+            };
+            assert!(learning.validate().unwrap_err().starts_with("restart: "));
+        }
         assert!(Learning::default().validate().is_ok());
         for rate in [0.0, 1.1, f64::NAN] {
             assert!(bad(rate, 0.0).starts_with("rate: "));

@@ -386,6 +386,11 @@ impl Experiment {
     /// Runs of each individual of a generation, from 1, if a run has so many drives.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
+        // Who begins anew learns from few drives again.
+        let generation = match self.method {
+            Method::CrossEntropy => self.learning.beginning(generation).1,
+            _ => generation,
+        };
         let wanted = self.growth.map_or(first, |growth| {
             let later = generation.saturating_sub(1) as usize;
             first
@@ -621,5 +626,14 @@ mod tests {
         assert_eq!(runs, [30, 40, 45, 45]);
         assert_eq!(experiment.courses_of(3, 1)[0], 70);
         assert_eq!(experiment.runs_of(u32::MAX, 1), 45);
+        // Anew after every third generation, which only the cross-entropy method can.
+        experiment.learning.restart = Some(3);
+        assert_eq!(experiment.runs_of(4, 1), 45);
+        experiment.method = Method::CrossEntropy;
+        let runs: Vec<usize> = (1..=5)
+            .map(|number| experiment.runs_of(number, 1))
+            .collect();
+        assert_eq!(runs, [30, 40, 45, 30, 40]);
+        assert_eq!(experiment.courses_of(4, 1)[0], 115);
     }
 }

@@ -93,8 +93,8 @@ pub struct Training<'a> {
     breeder: Box<dyn Breeder + 'a>,
     record: Record,
     reports: Vec<GenerationReport>,
-    /// Leaders of the breeder, one after the other.
-    leaders: Vec<Chromosome>,
+    /// Leaders of the breeder, one after the other, each with how often it had begun anew.
+    leaders: Vec<(u32, Chromosome)>,
 }
 
 impl<'a> Training<'a> {
@@ -182,9 +182,9 @@ impl<'a> Training<'a> {
         };
         self.reports.push(report);
         if let Some(leader) = self.breeder.leader()
-            && !self.leaders.contains(&leader)
+            && self.leaders.iter().all(|(_, known)| *known != leader)
         {
-            self.leaders.push(leader);
+            self.leaders.push((self.breeder.beginning(), leader));
         }
     }
 
@@ -272,11 +272,17 @@ impl<'a> Training<'a> {
         let is_in = |genes: &Chromosome| !struck.contains(&self.genome.print(genes).as_str());
         let begun = (self.experiment.start == Start::Stack).then(|| self.genome.start());
         let mut finalists: Vec<Chromosome> = begun.into_iter().filter(is_in).collect();
-        let leaders: Vec<_> = self.leaders.iter().filter(|genes| is_in(genes)).collect();
-        let latest = leaders.len().saturating_sub(FINALISTS);
-        for leader in &leaders[latest..] {
-            if !finalists.contains(leader) {
-                finalists.push((*leader).clone());
+        let leaders = self.leaders.iter().filter(|(_, genes)| is_in(genes));
+        let leaders: Vec<&(u32, Chromosome)> = leaders.collect();
+        // Each beginning has its last ones among them, and none more than others.
+        let groups: Vec<_> = leaders.chunk_by(|a, b| a.0 == b.0).collect();
+        let each = FINALISTS.div_ceil(groups.len().max(1));
+        for group in groups {
+            let latest = group.len().saturating_sub(each);
+            for (_, leader) in &group[latest..] {
+                if !finalists.contains(leader) {
+                    finalists.push(leader.clone());
+                }
             }
         }
         finalists
@@ -374,6 +380,7 @@ mod tests {
         ] {
             let mut experiment = experiment(method);
             (experiment.halving, experiment.runs) = (halving, 4);
+            experiment.learning.restart = Some(5);
             let mut whole = Training::new(&experiment, &genome, &SumOfGenes).unwrap();
             train(&mut whole);
             for stopped in [0, 1, 5, 12] {
