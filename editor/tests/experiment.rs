@@ -303,6 +303,9 @@ fn the_cross_entropy_method_and_weights_are_set_in_the_panel() {
     let set = draft(&bench);
     assert_eq!(set.method, Method::CrossEntropy);
     assert_eq!((set.learning.rate, set.learning.least), (0.4, 0.02));
+    choose(&mut bench, "Begins anew: never", "after some generations");
+    enter(&mut bench, "After generations", "25");
+    assert_eq!(draft(&bench).learning.restart, Some(25));
     // The weights of the course's fitness stand there, with their defaults; one that is changed is written.
     enter(&mut bench, "time limit", "120");
     let Some(NameOr::Own(setting)) = draft(&bench).fitness else {

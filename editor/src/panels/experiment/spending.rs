@@ -17,8 +17,9 @@ const RACING: Racing = Racing {
     block: 3,
     doubt: None,
 };
-/// Doubt and stopping as they begin.
+/// Doubt and restarts as they begin.
 const DOUBT: f64 = 0.05;
+const RESTART: u32 = 30;
 /// A fitness may be anything; this far a person is let.
 const ANY: RangeInclusive<f64> = -1e6..=1e6;
 
@@ -197,6 +198,28 @@ pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
         &mut learning.least,
         row("Least probability", 0.0..=0.1, 0.001, hint),
     );
+    let hint =
+        "Where it ends is partly luck: the champion is chosen among the last of all beginnings.";
+    let words = ["never", "after some generations"];
+    has(
+        ui,
+        ("Begins anew", hint),
+        &mut learning.restart,
+        words,
+        RESTART,
+    );
+    if let Some(restart) = &mut learning.restart {
+        let mut generations = *restart as usize;
+        let hint = "Generations of each beginning.";
+        whole(
+            ui,
+            &mut generations,
+            "After generations",
+            2.0..=100_000.0,
+            hint,
+        );
+        *restart = generations as u32;
+    }
 }
 
 /// The fitness that drives are scored by: the one that is chosen, or the course's.
