@@ -13,8 +13,9 @@ use roadwright_editor::experiment::{
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};
 use roadwright_scenario::file;
 use roadwright_simulation::builtin_modules;
+use roadwright_training::End;
 use roadwright_training::genetic::experiment::{Experiment, NameOr};
-use roadwright_training::genetic::{Problem, Record, Training};
+use roadwright_training::genetic::{Halving, Method, Problem, Record, Training};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -203,13 +204,129 @@ fn a_new_experiment_is_set_up_by_ticks_and_saved_as_a_file_that_is_one() {
     assert_eq!(fault(&bench), None);
 }
 
+/// Chooses in a list by its name and what it shows now.
+fn choose(bench: &mut Bench, list: &str, choice: &str) {
+    bench.scroll_to(list);
+    let role = egui::accesskit::Role::ComboBox;
+    bench.harness.get_by_role_and_label(role, list).click();
+    bench.harness.run_steps(4);
+    bench.press(choice);
+}
+
+/// Types a number into a field.
+fn enter(bench: &mut Bench, field: &str, number: &str) {
+    let at = bench.field(field).center();
+    bench.harness.hover_at(at);
+    bench.harness.drag_at(at);
+    bench.harness.drop_at(at);
+    bench.harness.run_steps(2);
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    bench.type_text(number);
+    bench.key(Key::Enter);
+}
+
+#[test]
+fn how_drives_are_spent_is_set_in_the_panel() {
+    let (mut bench, _) = opened(SMALL);
+    bench.press("How drives are spent");
+    choose(&mut bench, "Ends early: nobody", "who cannot win (racing)");
+    enter(&mut bench, "Best possible", "-7.5");
+    enter(&mut bench, "Courses a block", "5");
+    choose(&mut bench, "Out is: by proof alone", "beyond doubt");
+    enter(&mut bench, "Doubt", "0.2");
+    let racing = draft(&bench).racing.unwrap();
+    assert_eq!((racing.least, racing.block), (-7.5, 5));
+    assert_eq!(racing.doubt, Some(0.2));
+    choose(&mut bench, "Later generations: drive as much", "drive more");
+    enter(&mut bench, "More drives", "3");
+    enter(&mut bench, "Most drives", "44");
+    let growth = draft(&bench).growth.unwrap();
+    assert_eq!((growth.runs, growth.most), (3, 44));
+    // One or the other: who chooses halving does not race.
+    choose(
+        &mut bench,
+        "Ends early: who cannot win (racing)",
+        "the worse, by rounds (halving)",
+    );
+    enter(&mut bench, "Rounds", "4");
+    enter(&mut bench, "Share that goes on", "0.4");
+    let set = draft(&bench);
+    let halving = set.halving.unwrap();
+    assert_eq!((halving.rounds, halving.share), (4, 0.4));
+    assert_eq!(set.racing, None);
+    enter(&mut bench, "Time compression", "2");
+    choose(&mut bench, "Stops early: never", "once it is good enough");
+    enter(&mut bench, "Good enough", "190");
+    let set = draft(&bench);
+    assert_eq!((set.time_compression, set.stop.fitness), (2.0, Some(190.0)));
+    // What is out of range does not get in.
+    enter(&mut bench, "Rounds", "99");
+    assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
+    // Each is a step that can be taken back, and put back.
+    let has = |bench: &Bench| {
+        let draft = bench.editor().model().experiment.draft.as_ref();
+        draft.unwrap().history.has()
+    };
+    let mut steps = 0;
+    while has(&bench).0 {
+        bench.press("Undo change");
+        steps += 1;
+    }
+    assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
+    assert!((13..40).contains(&steps), "{steps}");
+    while has(&bench).1 {
+        bench.press("Redo change");
+    }
+    assert_eq!(draft(&bench).halving.unwrap().rounds, 10);
+    assert_eq!(draft(&bench).stop.fitness, Some(190.0));
+    // And back to nothing of it.
+    choose(
+        &mut bench,
+        "Ends early: the worse, by rounds (halving)",
+        "nobody",
+    );
+    choose(&mut bench, "Later generations: drive more", "drive as much");
+    choose(&mut bench, "Stops early: once it is good enough", "never");
+    enter(&mut bench, "Time compression", "1");
+    assert_eq!(draft(&bench), Experiment::from_text(SMALL).unwrap());
+}
+
+#[test]
+fn the_cross_entropy_method_and_weights_are_set_in_the_panel() {
+    let (mut bench, _) = opened(&forest());
+    assert_eq!(fault(&bench), None);
+    bench.press("More of breeding");
+    assert!(bench.harness.query_by_label("Learning rate").is_none());
+    choose(&mut bench, "Method: genetic", "cross entropy");
+    enter(&mut bench, "Learning rate", "0.4");
+    enter(&mut bench, "Least probability", "0.02");
+    let set = draft(&bench);
+    assert_eq!(set.method, Method::CrossEntropy);
+    assert_eq!((set.learning.rate, set.learning.least), (0.4, 0.02));
+    choose(&mut bench, "Begins anew: never", "after some generations");
+    enter(&mut bench, "After generations", "25");
+    assert_eq!(draft(&bench).learning.restart, Some(25));
+    // The weights of the course's fitness stand there, with their defaults; one that is changed is written.
+    enter(&mut bench, "time limit", "120");
+    let Some(NameOr::Own(setting)) = draft(&bench).fitness else {
+        panic!("a fitness with a weight of its own");
+    };
+    assert_eq!(setting.module, "forest_score");
+    assert_eq!(setting.parameters.len(), 1);
+    assert_eq!(setting.parameters["time_limit"], 120.0);
+    assert_eq!(fault(&bench), None);
+    enter(&mut bench, "time limit", "60");
+    let plain = Some(NameOr::Name("forest_score".into()));
+    assert_eq!(draft(&bench).fitness, plain);
+}
+
 /// What makes an experiment wrong.
 type Change = fn(&mut Experiment);
 
 #[test]
 fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
     let (mut bench, _) = opened(SMALL);
-    let wrong: [(&str, Change); 8] = [
+    let wrong: [(&str, Change); 10] = [
         ("seeds", |e| e.seeds.test = [50, 60]),
         ("seeds", |e| e.seeds.validate = [9, 1]),
         ("runs", |e| e.runs = 0),
@@ -218,6 +335,13 @@ fn what_is_wrong_is_told_in_its_place_and_nothing_is_trained() {
         ("genes", |e| e.genes = vec!["spoon.*".into()]),
         ("vehicle", |e| e.vehicle = Some("boat".into())),
         ("stack", |e| e.fitness = Some(NameOr::Name("joy".into()))),
+        ("halving", |e| {
+            e.halving = Some(Halving {
+                rounds: 1,
+                share: 0.5,
+            });
+        }),
+        ("learning", |e| e.learning.rate = 2.0),
     ];
     for (key, change) in wrong {
         let mut experiment = Experiment::from_text(SMALL).unwrap();
@@ -313,6 +437,22 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
     let values = &problem.genome().preset(&best.genes)["fuzzy_driver"];
     let own = &bench.scenario().stacks()[&stack].controller.parameters;
     assert!(values.iter().all(|(key, value)| own[key] == *value));
+    // It ends where its course does, and says how; beyond there is nothing.
+    bench.ask(Action::Speed(f64::INFINITY));
+    let end = shown.end.clone().unwrap();
+    assert!(bench.play_until(1e6, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.is_over)
+    }));
+    bench.settle();
+    let step = |bench: &Bench| bench.editor().model().live.as_ref().unwrap().snapshot.step;
+    // The last look at the drive is a step or two after it has arrived.
+    for _ in 0..5 {
+        bench.ask(Action::Do(Command::StepOnce));
+    }
+    assert_eq!(step(&bench), end.steps);
+    let how = end.ends.keys().next().unwrap().name().replace('_', " ");
+    bench.harness.get_by_label_contains(&format!(" s: {how}."));
     // What is set up meanwhile is set up for the document.
     ask(&mut bench, ExperimentAction::New(None));
     let (fault, draft) = (fault(&bench), draft(&bench));
@@ -330,6 +470,80 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
 /// What is shown in place of the document.
 fn shown(bench: &Bench) -> &Shown {
     bench.editor().model().experiment.shown.as_ref().unwrap()
+}
+
+/// The forest, with hardly anything to train.
+fn forest() -> String {
+    SMALL
+        .replace("\"arena\"", "\"forest\"")
+        .replace("\"fuzzy_driver", "\"fuzzy_mechanic")
+        .replace(", \"fuzzy_mechanic.braking\"", "")
+        .replace("\"generations\": 3", "\"generations\": 1")
+}
+
+#[test]
+fn who_strikes_a_post_is_seen_up_to_there_and_an_edit_goes_on() {
+    let (mut bench, _) = opened(&forest());
+    train(&mut bench);
+    let problem = picture(&bench).problem.clone().unwrap();
+    // Whoever never steers drives straight into one sooner or later, on one of these courses.
+    let genes: Vec<f64> = problem
+        .genome()
+        .genes()
+        .iter()
+        .map(|gene| {
+            if gene.key.contains("steer") {
+                0.0
+            } else {
+                gene.start
+            }
+        })
+        .collect();
+    let struck = (1..50).find(|course| {
+        let end = problem.end_of(&genes, *course).unwrap();
+        end.ends.contains_key(&End::Struck)
+    });
+    let show = ExperimentAction::Show {
+        genes,
+        course: struck.unwrap(),
+        name: "straight".into(),
+    };
+    ask(&mut bench, show);
+    let end = shown(&bench).end.clone().unwrap();
+    bench.ask(Action::Speed(f64::INFINITY));
+    let is_over = bench.play_until(1e6, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.is_over)
+    });
+    assert!(is_over);
+    bench.settle();
+    let live = |bench: &Bench| bench.editor().model().live.clone().unwrap();
+    assert_eq!(live(&bench).snapshot.step, end.steps);
+    // The vehicle could drive on: it is the course that ends.
+    assert_eq!(live(&bench).counts.active, 1);
+    bench.harness.get_by_label_contains(" s: struck.");
+    bench.ask(Action::Do(Command::StepOnce));
+    bench.ask(Action::Do(Command::PlayPause));
+    bench.settle();
+    assert_eq!(live(&bench).snapshot.step, end.steps);
+    // Looking back is as everywhere, up to the end again.
+    bench.ask(Action::Do(Command::Reset));
+    assert_eq!(live(&bench).snapshot.step, 0);
+    bench.ask(Action::Do(Command::StepOnce));
+    assert_eq!(live(&bench).snapshot.step, 1);
+    // An edited world is another one: nobody knows where it ends.
+    bench.step_run(end.steps as usize - 1);
+    assert_eq!(live(&bench).snapshot.step, end.steps);
+    let edit = roadwright_scenario::Edit::Stack("extra".into(), Some(Box::default()));
+    bench.ask(Action::Apply("Add stack".into(), edit));
+    bench.step_run(3);
+    assert_eq!(live(&bench).snapshot.step, end.steps + 3);
+    assert!(
+        bench
+            .harness
+            .query_by_label_contains(" s: struck.")
+            .is_none()
+    );
 }
 
 #[test]

@@ -661,6 +661,28 @@ fn experiment() {
     common::small_training(&mut bench);
     bench.press("Set up");
     hold(&mut bench, "experiment_setup");
+    bench.press("How drives are spent");
+    let set = |bench: &mut Bench, list: &str, choice: &str| {
+        bench.scroll_to(list);
+        let role = egui::accesskit::Role::ComboBox;
+        bench.harness.get_by_role_and_label(role, list).click();
+        bench.harness.run_steps(4);
+        bench.press(choice);
+    };
+    set(
+        &mut bench,
+        "Ends early: nobody",
+        "the worse, by rounds (halving)",
+    );
+    let grow = "Later generations: drive as much";
+    set(&mut bench, grow, "drive more");
+    bench.scroll_to("Stops early: never");
+    hold(&mut bench, "experiment_spending");
+    bench.press("How drives are spent");
+    // As it was, for the pictures that follow.
+    for _ in 0..2 {
+        bench.press("Undo change");
+    }
     bench.press("Training");
     hold(&mut bench, "experiment_training");
     bench.press("Individuals");

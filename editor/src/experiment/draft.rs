@@ -28,6 +28,37 @@ pub struct Draft {
     pub revision: u64,
     /// The experiment as it stands in its file.
     pub saved: Option<Experiment>,
+    /// What it was before, and what was taken back.
+    pub history: DraftHistory,
+}
+
+/// Most changes that can be taken back.
+const MOST_CHANGES: usize = 200;
+
+/// What of a draft a change changes.
+#[derive(Debug, Clone)]
+pub(super) struct DraftState {
+    experiment: Experiment,
+    scenario: Option<(PathBuf, Arc<Scenario>)>,
+}
+
+/// The gesture that a change belongs to: when a button was pressed that is still down, and which field has the
+/// keyboard. Changes of one gesture are one step.
+pub(super) type Gesture = (Option<u64>, Option<egui::Id>);
+
+/// The states that a draft had, to be taken back and put back again.
+#[derive(Debug, Clone, Default)]
+pub struct DraftHistory {
+    before: Vec<DraftState>,
+    after: Vec<DraftState>,
+    gesture: Gesture,
+}
+
+impl DraftHistory {
+    /// Whether there is a change to take back, and whether there is one to put back.
+    pub fn has(&self) -> (bool, bool) {
+        (!self.before.is_empty(), !self.after.is_empty())
+    }
 }
 
 impl Draft {
@@ -49,6 +80,60 @@ impl Draft {
     /// Whether its file does not hold it.
     pub fn is_dirty(&self) -> bool {
         self.saved.as_ref() != Some(&self.experiment)
+    }
+
+    /// What a change changes, as it is.
+    pub(super) fn state(&self) -> DraftState {
+        DraftState {
+            experiment: self.experiment.clone(),
+            scenario: self.scenario.clone(),
+        }
+    }
+
+    fn put(&mut self, state: DraftState) -> DraftState {
+        DraftState {
+            experiment: std::mem::replace(&mut self.experiment, state.experiment),
+            scenario: std::mem::replace(&mut self.scenario, state.scenario),
+        }
+    }
+
+    /// Notes that it was changed in a gesture.
+    pub(super) fn note(&mut self, before: DraftState, gesture: Gesture) {
+        if before.experiment == self.experiment {
+            return;
+        }
+        let history = &mut self.history;
+        let goes_on = gesture != Gesture::default() && gesture == history.gesture;
+        history.gesture = gesture;
+        history.after.clear();
+        // Of one gesture the state before it counts.
+        if goes_on && !history.before.is_empty() {
+            return;
+        }
+        history.before.push(before);
+        if history.before.len() > MOST_CHANGES {
+            history.before.remove(0);
+        }
+    }
+
+    /// Takes the last change back, or puts the one back that was taken back last.
+    pub(super) fn step_history(&mut self, back: bool) {
+        let history = &mut self.history;
+        history.gesture = Gesture::default();
+        let state = if back {
+            history.before.pop()
+        } else {
+            history.after.pop()
+        };
+        let Some(state) = state else {
+            return;
+        };
+        let left = self.put(state);
+        if back {
+            self.history.after.push(left);
+        } else {
+            self.history.before.push(left);
+        }
     }
 
     /// The experiment with the scenario that it names, for a file in a folder.

@@ -1,7 +1,7 @@
 //! What panels ask for about experiments is done here.
 
 use super::comparison::OpenResults;
-use super::draft::{Checked, Draft, ENDING, Question, Ticks, check};
+use super::draft::{Checked, Draft, DraftHistory, ENDING, Gesture, Question, Ticks, check};
 use super::showing::Shown;
 use super::{ExperimentAction, ExperimentFile, Phase, Trainer};
 use crate::app::Editor;
@@ -96,6 +96,16 @@ fn read(path: &Path) -> Result<Box<Opened>, String> {
     }))
 }
 
+/// What a person's hands are doing: changes meanwhile are one step of the draft's history.
+fn gesture(context: &egui::Context) -> Gesture {
+    let pressed = context.input(|input| {
+        let pointer = &input.pointer;
+        let since = pointer.press_start_time().filter(|_| pointer.any_down());
+        since.map(f64::to_bits)
+    });
+    (pressed, context.memory(egui::Memory::focused))
+}
+
 /// The genes that a new experiment has: the rules of the stack's modules, if there are any.
 fn first_genes(
     experiment: &Experiment,
@@ -127,6 +137,12 @@ fn experiment_path(path: &Path) -> PathBuf {
 impl Editor {
     /// Does what a panel asks for.
     pub(crate) fn experiment(&mut self, action: ExperimentAction) {
+        let is_change = matches!(
+            action,
+            ExperimentAction::Set(_) | ExperimentAction::On(_) | ExperimentAction::Stack(_)
+        );
+        let before = self.model.experiment.draft.as_ref().map(Draft::state);
+        let before = before.filter(|_| is_change);
         match action {
             ExperimentAction::New(course) => self.new_experiment(course),
             ExperimentAction::Close => self.model.experiment.draft = None,
@@ -158,6 +174,11 @@ impl Editor {
             }
             ExperimentAction::File(file) => self.ask_path(Purpose::Experiment(file), None),
             ExperimentAction::Apply(stack) => self.apply_champion(stack),
+            ExperimentAction::Undo => self.change_draft(|draft| draft.step_history(true)),
+            ExperimentAction::Redo => self.change_draft(|draft| draft.step_history(false)),
+        }
+        if let (Some(before), Some(draft)) = (before, &mut self.model.experiment.draft) {
+            draft.note(before, gesture(&self.context));
         }
         self.check_draft();
     }
@@ -203,6 +224,7 @@ impl Editor {
             scenario: None,
             revision: 0,
             saved: None,
+            history: DraftHistory::default(),
         });
     }
 
@@ -497,6 +519,7 @@ impl Editor {
             experiment,
             path: Some(path),
             scenario,
+            history: DraftHistory::default(),
             revision: 0,
         });
         self.view.panels.bring_to_front("Experiment");

@@ -19,7 +19,7 @@ mod showing;
 mod trainer;
 
 pub use comparison::OpenResults;
-pub use draft::{Checked, Draft, Fault, Ticks};
+pub use draft::{Checked, Draft, DraftHistory, Fault, Ticks};
 pub use gate::Progress;
 pub(crate) use laboratory::{Arrived, Laboratory, is_experiment};
 pub use picture::{Fate, GenerationRow, IndividualRow, Phase, TrainingPicture};
@@ -64,6 +64,10 @@ pub enum ExperimentAction {
     On(Option<String>),
     /// Another stack is trained.
     Stack(String),
+    /// The last change of what is set up is taken back.
+    Undo,
+    /// What was taken back is put back.
+    Redo,
     /// Training begins.
     Train,
     /// It stands still, or goes on.

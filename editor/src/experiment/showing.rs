@@ -8,7 +8,7 @@ use crate::jobs::{Job, Outcome};
 use crate::model::{Dialog, Next, Tone};
 use roadwright_scenario::Scenario;
 use roadwright_training::experiment::RunPaths;
-use roadwright_training::genetic::{Chromosome, Workers};
+use roadwright_training::genetic::{Chromosome, CourseEnd, Workers};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -24,6 +24,8 @@ pub struct Shown {
     pub course: u64,
     /// What the document is called that waits.
     pub origin: String,
+    /// Where its course ends; nothing of results, and of what cannot be driven to its end.
+    pub end: Option<CourseEnd>,
 }
 
 impl Editor {
@@ -49,10 +51,12 @@ impl Editor {
             move || {
                 let scenario = problem.scenario_of(&genes, course);
                 let scenario = scenario.map(Box::new).map_err(|error| error.to_string());
+                // The run that it is scored by, driven once: where it ends the world ends as well.
                 let shown = Shown {
                     name,
                     course,
                     origin,
+                    end: problem.end_of(&genes, course).ok(),
                 };
                 Outcome::Experiment(Arrived::World(shown, scenario))
             },
@@ -91,6 +95,7 @@ impl Editor {
                 name,
                 course,
                 origin,
+                end: None,
             };
             let arrived = Arrived::Runs(shown, driven.map(Box::new));
             (!progress.is_cancelled()).then_some(Outcome::Experiment(arrived))
@@ -105,12 +110,15 @@ impl Editor {
         }
     }
 
-    /// Shows a world, and lets it run from its start; its first vehicle is watched.
+    /// Shows a world, and lets it run from its start to the end of its course; its first vehicle is watched.
     pub(super) fn show_world(&mut self, shown: Shown, scenario: Scenario) {
         let first = scenario.agents().keys().next().map(|id| u64::from(id.0));
+        let end = shown.end.as_ref().map(|end| end.steps);
         if self.put_world(shown, scenario) {
             self.watch(first);
-            self.live().play(true);
+            let live = self.live();
+            live.end_at(end);
+            live.play(true);
         }
     }
 

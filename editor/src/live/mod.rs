@@ -59,6 +59,8 @@ enum Order {
     Play(bool),
     Step,
     Reset,
+    /// The run ends at a step, if it is not over before.
+    EndAt(Option<u64>),
     Speed(f64),
     Update(Arc<Scenario>),
     Modules(Registry),
@@ -106,7 +108,7 @@ pub struct LivePicture {
     pub drive: Arc<Vec<(f64, VehicleRecord)>>,
     /// Whether it runs.
     pub is_playing: bool,
-    /// Whether everyone has arrived.
+    /// Whether everyone has arrived, or the step is reached at which it ends.
     pub is_over: bool,
     /// How many agents are in which state.
     pub counts: AgentCounts,
@@ -199,6 +201,11 @@ impl Live {
     /// Back to the start.
     pub fn reset(&mut self) {
         self.give(Order::Reset);
+    }
+
+    /// The run ends at a step, if it is not over before; an edit of its scenario takes that back.
+    pub fn end_at(&mut self, step: Option<u64>) {
+        self.give(Order::EndAt(step));
     }
 
     /// Simulated seconds per second; infinite for as fast as possible.

@@ -43,6 +43,8 @@ pub(super) struct Runner {
     wake: Box<dyn Fn() + Send>,
     playing: bool,
     speed: f64,
+    /// The step at which the run ends.
+    end_at: Option<u64>,
     watched: Option<u64>,
     coordinator: Option<Coordinator>,
     /// What came of the run before.
@@ -73,6 +75,7 @@ impl Runner {
             wake,
             playing: false,
             speed: 1.0,
+            end_at: None,
             watched: None,
             coordinator: None,
             before: None,
@@ -144,7 +147,8 @@ impl Runner {
                     self.go_on_from_past();
                 }
                 // If the past could not become the present it is still shown, and stands still.
-                self.playing = on && self.run.is_some() && self.shown_past.is_none();
+                let can = self.run.is_some() && self.shown_past.is_none() && !self.has_ended();
+                self.playing = on && can;
             }
             Order::Step => {
                 self.playing = false;
@@ -165,6 +169,7 @@ impl Runner {
                 // The window may have given up waiting.
                 let _ = answer.send(view);
             }
+            Order::EndAt(step) => self.end_at = step,
             Order::Speed(speed) => self.speed = speed,
             Order::Update(scenario) => self.update(scenario),
             Order::Modules(registry) => self.use_modules(registry),
@@ -184,6 +189,16 @@ impl Runner {
     /// The run at the moment that is shown.
     fn shown(&self) -> Option<&Run> {
         self.shown_past.as_ref().or(self.run.as_ref())
+    }
+
+    /// Whether a run has come to the step at which it ends.
+    fn is_at_end(&self, run: &Run) -> bool {
+        self.end_at.is_some_and(|end| run.world().steps() >= end)
+    }
+
+    /// Whether the present run has.
+    fn has_ended(&self) -> bool {
+        self.run.as_ref().is_some_and(|run| self.is_at_end(run))
     }
 
     fn watch(&mut self, agent: Option<u64>) {
@@ -206,6 +221,8 @@ impl Runner {
     }
 
     fn update(&mut self, scenario: Arc<Scenario>) {
+        // What was known of its end was of the scenario as it was.
+        self.end_at = None;
         let steps = self.run.as_ref().map(|run| run.world().steps());
         // Before the first step an edit changes how it starts.
         if steps.is_none_or(|steps| steps == 0) {
@@ -331,6 +348,9 @@ impl Runner {
     }
 
     fn step(&mut self) {
+        if self.has_ended() {
+            return;
+        }
         if let Some(run) = &mut self.run {
             self.past.watch(run);
             run.step();
@@ -383,7 +403,7 @@ impl Runner {
         picture.trace = Arc::new(run.watch.trace.iter().copied().collect());
         picture.snapshot = world.snapshot();
         picture.ground = Some(world.ground().clone());
-        picture.is_over = world.is_over();
+        picture.is_over = world.is_over() || self.is_at_end(run);
         picture.counts = world.counts();
         // Nobody can read it while it runs.
         picture.hash = if self.playing { 0 } else { world.state_hash() };
@@ -440,7 +460,7 @@ impl Runner {
             *owed -= dt;
             steps += 1.0;
             let world = self.run.as_ref().map(Run::world);
-            if world.is_none_or(World::is_over) {
+            if world.is_none_or(World::is_over) || self.has_ended() {
                 self.playing = false;
                 break;
             }

@@ -64,6 +64,8 @@ pub struct Measured {
     pub drives: Vec<DriveRow>,
     /// Modules from outside that were used, with their builds.
     pub modules: Vec<String>,
+    /// Steps that the world has taken until all drives had ended.
+    pub steps: u64,
 }
 
 /// Runs a course once, in one thread. The same arguments give the same bits.
@@ -123,6 +125,7 @@ pub fn measure_while(
     let records = run.world().modules().into_iter();
     let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
     let modules: Vec<String> = modules.collect();
+    let steps = run.world().steps();
     let drives: Vec<DriveRow> = run.ended.into_values().collect();
     check_scores(course, seed, &drives)?;
     let row = summarize(seed, &drives, run.hash).ok_or_else(|| CourseError::NobodyDrove {
@@ -133,6 +136,7 @@ pub fn measure_while(
         row,
         drives,
         modules,
+        steps,
     })
 }
 

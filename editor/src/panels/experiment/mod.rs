@@ -5,6 +5,7 @@ mod comparison;
 mod genes;
 mod individuals;
 mod setup;
+mod spending;
 mod training;
 mod verdict;
 
@@ -13,7 +14,8 @@ use crate::experiment::{ExperimentAction, ExperimentFile, Fault};
 use crate::model::{Action, Model};
 use crate::tools::Tone;
 use egui::{Align, Button, Layout, RichText, Ui, vec2};
-use roadwright_training::Course;
+use roadwright_training::genetic::CourseEnd;
+use roadwright_training::{Course, End};
 
 /// What of an experiment is seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -162,6 +164,22 @@ fn button(ui: &mut Ui, name: &str, is_on: bool, why_not: &str) -> bool {
     button.on_disabled_hover_text(why_not).clicked()
 }
 
+/// When and how a course ends.
+fn in_words(end: &CourseEnd, dt: f64) -> String {
+    let time = end.steps as f64 * dt;
+    let how = |(how, count): (&End, &usize)| {
+        let how = how.name().replace('_', " ");
+        let is_one = end.ends.len() == 1 && *count == 1;
+        if is_one {
+            how
+        } else {
+            format!("{count} {how}")
+        }
+    };
+    let how: Vec<String> = end.ends.iter().map(how).collect();
+    format!("Its course ends at {time:.1} s: {}.", how.join(", "))
+}
+
 /// The bar over the map while the world of an individual is shown.
 pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     let Some(shown) = &model.experiment.shown else {
@@ -174,6 +192,11 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         if model.experiment.paths.is_some() {
             let color = model.theme().tone(Tone::Danger);
             ui.colored_label(color, "Red: not completed.");
+        }
+        // An edited world is another one, and ends elsewhere.
+        if let Some(end) = shown.end.as_ref().filter(|_| !model.document.is_dirty()) {
+            let dt = model.document.scenario().settings().dt;
+            ui.label(in_words(end, dt));
         }
         ui.label(format!("{} waits.", shown.origin));
         if ui.button("Back to it").clicked() {

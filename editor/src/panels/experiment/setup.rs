@@ -1,7 +1,7 @@
 //! What is trained: course, stack, genes, seeds, operators.
 
 use super::super::widgets::{Number, choice, heading, primary};
-use super::{ExperimentPanel, Part, beside, button, fault, genes};
+use super::{ExperimentPanel, Part, beside, button, fault, genes, spending};
 use crate::experiment::{Draft, ExperimentAction, ExperimentFile};
 use crate::model::{Action, Model};
 use crate::tools::Tone;
@@ -13,15 +13,23 @@ use roadwright_training::genetic::experiment::{Courses, NameOr};
 use roadwright_training::genetic::{Bounds, Elite, Experiment, Method, Start};
 
 /// Keys whose faults are told beside what they are about.
-const PLACED: [&str; 7] = [
+const PLACED: [&str; 13] = [
     "course",
     "stack",
     "vehicle",
     "genes",
     "seeds",
     "operators",
+    "learning",
     "runs",
+    "racing",
+    "halving",
+    "growth",
+    "time_compression",
+    "stop",
 ];
+/// Those of how drives are spent.
+const SPENDING: [&str; 5] = ["racing", "halving", "growth", "time_compression", "stop"];
 
 pub(super) fn ui(
     ui: &mut Ui,
@@ -58,12 +66,16 @@ fn all_of_breeding(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     heading(ui, "Breeding");
     let rows = Grid::new("breeding").num_columns(2);
     rows.show(ui, |ui| breeding(ui, experiment));
-    fault(ui, model, &["operators", "runs"]);
+    fault(ui, model, &["operators", "learning", "runs"]);
     CollapsingHeader::new("More of breeding").show(ui, |ui| {
         let rows = Grid::new("more of breeding").num_columns(2);
         rows.show(ui, |ui| more(ui, experiment));
     });
-    kept(ui, experiment);
+    CollapsingHeader::new("How drives are spent").show(ui, |ui| {
+        let rows = Grid::new("how drives are spent").num_columns(2);
+        rows.show(ui, |ui| spending::ui(ui, experiment));
+    });
+    fault(ui, model, &SPENDING);
 }
 
 /// Where it is driven, by whom, with what.
@@ -81,6 +93,7 @@ fn place(
         vehicle(ui, model, draft, experiment);
         dynamics(ui, experiment);
         fitness(ui, model, experiment);
+        spending::weights(ui, model, experiment);
     });
     fault(ui, model, &["course", "stack", "vehicle"]);
 }
@@ -102,6 +115,13 @@ fn files(ui: &mut Ui, model: &Model, draft: &Draft, actions: &mut Vec<Action>) {
         let why = "Save the scenario first: the experiment names its file.";
         if button(ui, "Save…", has_file, why) {
             actions.push(ask(ExperimentAction::File(ExperimentFile::Save)));
+        }
+        let (can_undo, can_redo) = draft.history.has();
+        if button(ui, "Undo change", can_undo, "Nothing was changed here.") {
+            actions.push(ask(ExperimentAction::Undo));
+        }
+        if button(ui, "Redo change", can_redo, "Nothing was taken back here.") {
+            actions.push(ask(ExperimentAction::Redo));
         }
         let hint = "Put this experiment away and begin with another one.";
         if ui.button("Close").on_hover_text(hint).clicked() {
@@ -271,7 +291,7 @@ fn fitness(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
     let now = match &experiment.fitness {
         None => None,
         Some(NameOr::Name(name)) => Some(name.clone()),
-        // With weights of its own, which only the file has.
+        // With weights of its own, which stand below.
         Some(NameOr::Own(setting)) => Some(format!("{}, weighted", setting.module)),
     };
     let mut all = vec![(None, "the course's".to_owned())];
@@ -386,11 +406,15 @@ fn chosen<T: PartialEq + Clone>(ui: &mut Ui, name: &str, value: &mut T, all: &[(
 fn more(ui: &mut Ui, experiment: &mut Experiment) {
     let methods = [
         (Method::Genetic, "genetic"),
+        (Method::CrossEntropy, "cross entropy"),
         (Method::Random, "random search"),
         (Method::HillClimbing, "hill climbing"),
         (Method::CmaEs, "CMA-ES"),
     ];
     chosen(ui, "Method", &mut experiment.method, &methods);
+    if experiment.method == Method::CrossEntropy {
+        spending::learning(ui, &mut experiment.learning);
+    }
     let starts = [
         (Start::Stack, "the stack's values"),
         (Start::Random, "random values"),
@@ -431,22 +455,4 @@ fn more(ui: &mut Ui, experiment: &mut Experiment) {
     let field = ui.add(DragValue::new(&mut experiment.seed));
     field.widget_info(|| WidgetInfo::labeled(Role::SpinButton, true, "Seed of breeding"));
     ui.end_row();
-}
-
-/// What a file may hold and nothing here sets: it stays.
-fn kept(ui: &mut Ui, experiment: &Experiment) {
-    let named = [
-        (experiment.racing.is_some(), "racing"),
-        (experiment.growth.is_some(), "growth"),
-        (experiment.time_compression != 1.0, "time_compression"),
-        (experiment.stop.fitness.is_some(), "stop.fitness"),
-    ];
-    let kept: Vec<&str> = named
-        .iter()
-        .filter(|(is, _)| *is)
-        .map(|(_, name)| *name)
-        .collect();
-    if !kept.is_empty() {
-        ui.label(format!("As in the file: {}.", kept.join(", ")));
-    }
 }

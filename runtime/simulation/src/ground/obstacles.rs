@@ -38,6 +38,8 @@ const FOOT: f64 = 2.0;
 
 /// Corners with which a disc is drawn.
 const ROUND: u32 = 24;
+/// The nearest body is looked for within these shares of the reach, one after the other, until there is one.
+const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
 /// Bodies with a larger circle around them are kept apart, m.
 const LARGE_RADIUS: f64 = 15.0;
@@ -361,6 +363,21 @@ impl Obstacles {
         in_ways: bool,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
+        // Where many stand, the nearest is near: what was found within a shorter reach is nearer than all
+        // beyond it.
+        SHARES_OF_REACH.into_iter().find_map(|share| {
+            self.nearest_within(point, share * reach, displaced, in_ways, &accept)
+        })
+    }
+
+    fn nearest_within(
+        &self,
+        point: DVec2,
+        reach: f64,
+        displaced: &Displaced,
+        in_ways: bool,
+        accept: impl Fn(DVec2) -> bool,
+    ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
         let cells = if in_ways { &self.in_ways } else { &self.cells };
         self.for_each_here(cells, point, reach, displaced, |index, body| {
@@ -558,5 +575,75 @@ fn extent(body: &Body) -> (DVec2, f64) {
             let (low, high) = polygon::bounds(corners).unwrap_or_default();
             (0.5 * (low + high), 0.5 * (high - low).length())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ground;
+    use super::*;
+    use roadwright_geometry::math::Stream;
+    use roadwright_scenario::{Edit, Obstacle};
+
+    /// Posts and discs, close together on one side and with wide gaps on the other.
+    fn field() -> Scenario {
+        let mut scenario = Scenario::new("field");
+        let mut stream = Stream::new(1, "field", 0);
+        for number in 0..120 {
+            let x = stream.next_in(-60.0, 60.0);
+            let y = stream.next_in(0.0, 40.0) * if number % 4 == 0 { 3.0 } else { -1.0 };
+            let shape = if number % 2 == 0 {
+                Shape::Circle { x, y, radius: 0.7 }
+            } else {
+                Shape::Box {
+                    x,
+                    y,
+                    heading: 0.4,
+                    length: 2.0,
+                    width: 1.0,
+                }
+            };
+            let obstacle = Obstacle {
+                name: "post".into(),
+                shape,
+                height: 2.0,
+                mass: None,
+            };
+            let id = scenario.next_obstacle_id();
+            let edit = Edit::Obstacle(id, Some(Box::new(obstacle)));
+            scenario.apply(edit).unwrap();
+        }
+        scenario
+    }
+
+    #[test]
+    fn the_nearest_is_the_nearest_of_all_wherever_one_looks_from() {
+        let ground = Ground::new(&field());
+        let obstacles = &ground.obstacles;
+        let mut stream = Stream::new(2, "looks", 0);
+        let (mut near, mut far, mut none) = (0, 0, 0);
+        for _ in 0..2000 {
+            let point = DVec2::new(stream.next_in(-90.0, 90.0), stream.next_in(-60.0, 160.0));
+            let heading = DVec2::from_angle(stream.next_in(-3.0, 3.0));
+            // Half of the world is behind one.
+            let accept = |seen: DVec2| (seen - point).dot(heading) > 0.0;
+            let reach = OBSTACLE_REACH;
+            let found = obstacles.nearest(point, reach, &Displaced::default(), false, accept);
+            let all = obstacles
+                .bodies
+                .iter()
+                .map(|(_, body)| body.closest_point(point));
+            let seen = all.filter(|seen| accept(*seen) && (*seen - point).length() <= reach);
+            let distance = |seen: &DVec2| (*seen - point).length();
+            let nearest = seen.min_by(|a, b| distance(a).total_cmp(&distance(b)));
+            assert_eq!(found, nearest, "{point}");
+            match found {
+                None => none += 1,
+                Some(seen) if distance(&seen) < SHARES_OF_REACH[0] * reach => near += 1,
+                Some(_) => far += 1,
+            }
+        }
+        // All three happen.
+        assert!(near > 100 && far > 100 && none > 100, "{near} {far} {none}");
     }
 }

@@ -5,6 +5,7 @@
 //! (seed, generation, number of the individual), so it has no other state than its pool and the
 //! number of the generation: told the same, it asks the same.
 
+use super::cross_entropy::Learning;
 use super::genes::{Chromosome, Genome};
 use super::operators::Operators;
 use super::pool::{Birth, Individual, Pool};
@@ -28,6 +29,8 @@ pub enum Method {
     /// Crossing over and mutation of the best.
     #[default]
     Genetic,
+    /// A distribution for each gene, which moves to what the best have ([Rubinstein 1999]).
+    CrossEntropy,
     /// Uniform random individuals: a baseline.
     Random,
     /// The best with one gene moved by one level, one gene after the other, up and down
@@ -66,6 +69,8 @@ pub struct Plan {
     pub method: Method,
     /// The operators; methods other than the genetic one use `p` and `n` of them.
     pub operators: Operators,
+    /// How fast the distributions of the cross-entropy method move.
+    pub learning: Learning,
     /// Where training begins.
     pub start: Start,
     /// Whether the best are judged again.
@@ -86,11 +91,22 @@ pub trait Breeder: Send + Sync {
     /// The best so far.
     fn pool(&self) -> &Pool;
 
+    /// Whom it would send to drive after what it was told: the best of the pool, unless the method knows
+    /// somebody better founded. Champions are chosen among them.
+    fn leader(&self) -> Option<Chromosome> {
+        self.pool().best().map(|best| best.genes.clone())
+    }
+
+    /// How often it had begun anew before the generation that it was told about last.
+    fn beginning(&self) -> u32 {
+        0
+    }
+
     /// Generations that it was told about.
     fn generation(&self) -> u32;
 }
 
-/// The breeder of all methods but CMA-ES.
+/// The breeder of all methods but those with a distribution.
 #[derive(Debug, Clone)]
 pub struct Nursery<'a> {
     genome: &'a Genome,
@@ -132,7 +148,7 @@ impl<'a> Nursery<'a> {
         match self.plan.method {
             Method::Random => self.genome.random(&mut stream),
             Method::HillClimbing => self.step_of(birth, &mut stream),
-            Method::Genetic | Method::CmaEs => {
+            Method::Genetic | Method::CrossEntropy | Method::CmaEs => {
                 let start = self.genome.start();
                 let mut parents: Vec<&[f64]> = members.iter().map(|m| &m.genes[..]).collect();
                 if parents.is_empty() && self.plan.start == Start::Stack {
@@ -245,6 +261,7 @@ mod tests {
         Plan {
             method,
             operators: Operators::default(),
+            learning: Learning::default(),
             start: Start::Random,
             elite: Elite::Keep,
             seed: 7,

@@ -137,6 +137,7 @@ impl Breeder for CmaEs<'_> {
 #[cfg(test)]
 mod tests {
     use super::super::breeder::{Elite, Method};
+    use super::super::cross_entropy::Learning;
     use super::super::operators::Operators;
     use super::super::sum_of_genes::genome;
     use super::*;
@@ -148,6 +149,7 @@ mod tests {
                 n,
                 ..Operators::default()
             },
+            learning: Learning::default(),
             start: Start::Random,
             elite: Elite::Keep,
             seed: 3,

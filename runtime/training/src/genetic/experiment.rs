@@ -1,6 +1,8 @@
 //! Experiment files: `NAME.experiment.json`, what is trained, on what, and when it is enough.
 
 use super::breeder::{Elite, Method, Plan, Start};
+use super::cross_entropy::Learning;
+use super::halving::Halving;
 use super::operators::Operators;
 use super::racing::Racing;
 use roadwright_scenario::file::{TextError, from_json};
@@ -156,6 +158,9 @@ pub struct Experiment {
     /// The genetic operators.
     #[serde(default)]
     pub operators: Operators,
+    /// How fast the distributions of the method `cross_entropy` move.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub learning: Learning,
     /// Which courses a generation gets.
     #[serde(default)]
     pub courses: Courses,
@@ -166,6 +171,10 @@ pub struct Experiment {
     /// courses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub racing: Option<Racing>,
+    /// Whether all drive a few courses, the better ones more, and only the best of them all, and in how many
+    /// rounds; absent: all drive all courses. It takes the place of `racing`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub halving: Option<Halving>,
     /// Seed of all draws of breeding.
     #[serde(default = "one")]
     pub seed: u64,
@@ -183,6 +192,10 @@ pub struct Experiment {
     pub time_compression: f64,
     /// When training ends.
     pub stop: Stop,
+}
+
+fn is_usual(learning: &Learning) -> bool {
+    *learning == Learning::default()
 }
 
 fn uncompressed() -> f64 {
@@ -253,9 +266,11 @@ impl Experiment {
             method: Method::default(),
             start: Start::default(),
             operators: Operators::default(),
+            learning: Learning::default(),
             courses: Courses::default(),
             elite: Elite::default(),
             racing: None,
+            halving: None,
             seed: one(),
             runs: 30,
             growth: None,
@@ -294,8 +309,18 @@ impl Experiment {
         if let Err(message) = self.operators.validate() {
             return Some(("operators", message));
         }
+        if let Err(message) = self.learning.validate() {
+            return Some(("learning", message));
+        }
         if let Some(Err(message)) = self.racing.map(|racing| racing.validate()) {
             return Some(("racing", message));
+        }
+        if let Some(Err(message)) = self.halving.map(|halving| halving.validate()) {
+            return Some(("halving", message));
+        }
+        if self.racing.is_some() && self.halving.is_some() {
+            let message = "expected either racing or halving: both say who ends early";
+            return Some(("halving", message.into()));
         }
         if !(1..=100_000).contains(&self.runs) {
             let message = format!("{} is out of range: expected 1 to 100000", self.runs);
@@ -351,6 +376,7 @@ impl Experiment {
         Plan {
             method: self.method,
             operators: self.operators,
+            learning: self.learning,
             start: self.start,
             elite: self.elite,
             seed: self.seed,
@@ -360,6 +386,11 @@ impl Experiment {
     /// Runs of each individual of a generation, from 1, if a run has so many drives.
     pub fn runs_of(&self, generation: u32, drives: usize) -> usize {
         let first = self.runs;
+        // Who begins anew learns from few drives again.
+        let generation = match self.method {
+            Method::CrossEntropy => self.learning.beginning(generation).1,
+            _ => generation,
+        };
         let wanted = self.growth.map_or(first, |growth| {
             let later = generation.saturating_sub(1) as usize;
             first
@@ -543,6 +574,21 @@ mod tests {
             ),
             (
                 "\"runs\": 30",
+                "\"learning\": {\"rate\": 0}, \"runs\": 30",
+                "9: learning: rate: 0 is out",
+            ),
+            (
+                "\"runs\": 30",
+                "\"halving\": {\"rounds\": 1}, \"runs\": 30",
+                "9: halving: rounds: 1 is out",
+            ),
+            (
+                "\"runs\": 30",
+                "\"halving\": {}, \"racing\": {}, \"runs\": 30",
+                "9: halving: expected either",
+            ),
+            (
+                "\"runs\": 30",
                 "\"growth\": {\"runs\": 2, \"most\": 20}, \"runs\": 30",
                 "9: growth: runs 2 up to most 20",
             ),
@@ -580,5 +626,14 @@ mod tests {
         assert_eq!(runs, [30, 40, 45, 45]);
         assert_eq!(experiment.courses_of(3, 1)[0], 70);
         assert_eq!(experiment.runs_of(u32::MAX, 1), 45);
+        // Anew after every third generation, which only the cross-entropy method can.
+        experiment.learning.restart = Some(3);
+        assert_eq!(experiment.runs_of(4, 1), 45);
+        experiment.method = Method::CrossEntropy;
+        let runs: Vec<usize> = (1..=5)
+            .map(|number| experiment.runs_of(number, 1))
+            .collect();
+        assert_eq!(runs, [30, 40, 45, 30, 40]);
+        assert_eq!(experiment.courses_of(4, 1)[0], 115);
     }
 }

@@ -7,8 +7,11 @@
 //! | `operators.rs` | crossing over, mutation, bounds, repair |
 //! | `pool.rs` | the best individuals |
 //! | `breeder.rs` | who is judged next: ask and tell |
+//! | `cross_entropy.rs` | a distribution for each gene, behind the same ask and tell |
 //! | `cma.rs` | a baseline behind the same ask and tell |
 //! | `judge.rs` | candidates drive courses in parallel |
+//! | `racing.rs` | individuals end as soon as they cannot win |
+//! | `halving.rs` | the better ones drive more, round by round |
 //! | `experiment.rs` | experiment files |
 //! | `training.rs` | the run manager: generations, champion |
 //! | `verdict.rs` | the champion and the values before training on the test courses |
@@ -24,8 +27,10 @@
 
 mod breeder;
 mod cma;
+mod cross_entropy;
 pub mod experiment;
 mod genes;
+mod halving;
 mod judge;
 mod operators;
 mod patterns;
@@ -41,13 +46,15 @@ mod workers;
 
 pub use breeder::{Breeder, Candidate, Elite, Method, Nursery, Plan, Start};
 pub use cma::CmaEs;
+pub use cross_entropy::{CrossEntropy, Learning};
 pub use experiment::Experiment;
 pub use genes::{Chromosome, Gene, GeneError, Genome, Preset, parameters, put_preset};
+pub use halving::{Halving, halve};
 pub use judge::{Evaluate, Judgement, Run, judge, run_all};
 pub use operators::{Bounds, Operators, repair};
 pub use patterns::patterns_of;
 pub use pool::{Birth, Individual, Pool};
-pub use problem::{LEVEL, Problem, ProblemError, stack_of};
+pub use problem::{CourseEnd, LEVEL, Problem, ProblemError, stack_of};
 pub use racing::{Racing, race};
 pub use record::{Record, RecordError};
 pub use sum_of_genes::{SumOfGenes, genome as sum_of_genes};

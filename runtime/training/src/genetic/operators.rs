@@ -52,7 +52,7 @@ pub struct Operators {
     #[schemars(range(min = 1, max = 10000))]
     pub n: usize,
     /// Children in generations without parents, where that is more than `n`, up to 100000: a random start
-    /// finds somebody who sets out at all.
+    /// finds somebody who sets out at all. With the method `cross_entropy` in all until `p` are fit.
     #[serde(skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0, max = 100_000))]
     pub first: usize,

@@ -3,13 +3,14 @@
 use super::experiment::{Experiment, NameOr};
 use super::genes::{GeneError, Genome};
 use super::judge::{Evaluate, Run};
-use crate::course::{Course, CourseError, Setup};
+use crate::course::{Course, CourseError, End, Setup};
 use crate::experiment::{self as bench, ExperimentError, Results};
-use crate::measure_while;
+use crate::{measure, measure_while};
 use roadwright_agent::{Controller, Fitness, Registry};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{ModuleSetting, Scenario, Stack, file};
 use roadwright_simulation::{RunOptions, SimulationError, World};
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 use thiserror::Error;
 
@@ -61,6 +62,15 @@ pub struct Problem {
     lower_is_better: bool,
     /// Time step while breeding, s; the course's without.
     breeding_dt: Option<f64>,
+}
+
+/// Where the course of an individual ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CourseEnd {
+    /// Steps of the world until all drives have ended.
+    pub steps: u64,
+    /// How many drives ended how.
+    pub ends: BTreeMap<End, usize>,
 }
 
 // In boxes: both are large, and seldom there.
@@ -165,12 +175,25 @@ impl Problem {
     }
 
     /// The world in which some genes drive a course, as a scenario: run as it is, it is step by step the run that
-    /// they are scored by when champions are judged, but for the end of the drives.
+    /// they are scored by when champions are judged, and goes on where that ends: see [`end_of`](Self::end_of).
     ///
     /// # Errors
     /// If the course cannot be put together, or computes its vehicle itself.
     pub fn scenario_of(&self, genes: &[f64], course: u64) -> Result<Scenario, ProblemError> {
         Ok(self.course.whole_scenario(course, &self.setup_of(genes))?)
+    }
+
+    /// Where the course ends for some genes, driven as champions are judged: the world of
+    /// [`scenario_of`](Self::scenario_of) is that run up to this step.
+    ///
+    /// # Errors
+    /// If the course cannot be driven with them.
+    pub fn end_of(&self, genes: &[f64], course: u64) -> Result<CourseEnd, ProblemError> {
+        let measured = measure(&self.course, &self.setup_of(genes), &self.modules, course)?;
+        Ok(CourseEnd {
+            steps: measured.steps,
+            ends: measured.row.ends,
+        })
     }
 
     /// The stack that is trained, with some genes.
@@ -383,6 +406,12 @@ mod tests {
             let world = World::new(&scenario, &problem.modules, &RunOptions::default());
             let mut session = roadwright_simulation::Session::new(world.unwrap());
             assert!(seen.len() > 10);
+            // It ends when its only drive does.
+            let whole = measure(&problem.course, &setup, &problem.modules, 7).unwrap();
+            let end = problem.end_of(&gentle, 7).unwrap();
+            assert_eq!(end.ends, whole.row.ends);
+            let dt = scenario.settings().dt;
+            assert!((end.steps as f64 * dt - whole.row.time).abs() < 0.5 * dt);
             for (step, hash) in seen {
                 while session.world().steps() < step {
                     session.step(&mut []);

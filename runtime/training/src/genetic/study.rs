@@ -7,6 +7,7 @@
 
 use super::breeder::{Breeder, Elite, Method, Nursery, Plan, Start};
 use super::cma::CmaEs;
+use super::cross_entropy::Learning;
 use super::genes::Genome;
 use super::operators::Operators;
 use super::sum_of_genes;
@@ -287,6 +288,7 @@ fn plan(method: Method, operators: Operators, seed: u64) -> Plan {
     Plan {
         method,
         operators,
+        learning: Learning::default(),
         start: Start::Random,
         // The fitness has no noise: judging again would change nothing.
         elite: Elite::Keep,

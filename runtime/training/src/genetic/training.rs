@@ -2,8 +2,10 @@
 
 use super::breeder::{Breeder, Method, Nursery, Start};
 use super::cma::CmaEs;
+use super::cross_entropy::CrossEntropy;
 use super::experiment::{Experiment, Seeds};
 use super::genes::{Chromosome, Genome};
+use super::halving::halve;
 use super::judge::{Evaluate, Judgement, Run, judge, run_all};
 use super::pool::Pool;
 use super::racing::race;
@@ -91,8 +93,8 @@ pub struct Training<'a> {
     breeder: Box<dyn Breeder + 'a>,
     record: Record,
     reports: Vec<GenerationReport>,
-    /// Leaders of the pool, one after the other.
-    leaders: Vec<Chromosome>,
+    /// Leaders of the breeder, one after the other, each with how often it had begun anew.
+    leaders: Vec<(u32, Chromosome)>,
 }
 
 impl<'a> Training<'a> {
@@ -151,9 +153,10 @@ impl<'a> Training<'a> {
         let drives = self.evaluate.drives_of_a_run();
         let courses = self.experiment.courses_of(number, drives);
         let places = self.experiment.operators.p;
-        let judged = match self.experiment.racing {
-            Some(racing) => race(self.evaluate, &asked, &courses, (racing, places)),
-            None => judge(self.evaluate, &asked, &courses),
+        let judged = match (self.experiment.racing, self.experiment.halving) {
+            (Some(racing), _) => race(self.evaluate, &asked, &courses, (racing, places)),
+            (None, Some(halving)) => halve(self.evaluate, &asked, &courses, (halving, places)),
+            (None, None) => judge(self.evaluate, &asked, &courses),
         };
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         self.breeder.tell(&fitness);
@@ -178,10 +181,10 @@ impl<'a> Training<'a> {
             ..figures
         };
         self.reports.push(report);
-        if let Some(best) = best
-            && !self.leaders.contains(&best.genes)
+        if let Some(leader) = self.breeder.leader()
+            && self.leaders.iter().all(|(_, known)| *known != leader)
         {
-            self.leaders.push(best.genes.clone());
+            self.leaders.push((self.breeder.beginning(), leader));
         }
     }
 
@@ -269,11 +272,17 @@ impl<'a> Training<'a> {
         let is_in = |genes: &Chromosome| !struck.contains(&self.genome.print(genes).as_str());
         let begun = (self.experiment.start == Start::Stack).then(|| self.genome.start());
         let mut finalists: Vec<Chromosome> = begun.into_iter().filter(is_in).collect();
-        let leaders: Vec<_> = self.leaders.iter().filter(|genes| is_in(genes)).collect();
-        let latest = leaders.len().saturating_sub(FINALISTS);
-        for leader in &leaders[latest..] {
-            if !finalists.contains(leader) {
-                finalists.push((*leader).clone());
+        let leaders = self.leaders.iter().filter(|(_, genes)| is_in(genes));
+        let leaders: Vec<&(u32, Chromosome)> = leaders.collect();
+        // Each beginning has its last ones among them, and none more than others.
+        let groups: Vec<_> = leaders.chunk_by(|a, b| a.0 == b.0).collect();
+        let each = FINALISTS.div_ceil(groups.len().max(1));
+        for group in groups {
+            let latest = group.len().saturating_sub(each);
+            for (_, leader) in &group[latest..] {
+                if !finalists.contains(leader) {
+                    finalists.push(leader.clone());
+                }
             }
         }
         finalists
@@ -296,6 +305,10 @@ fn breeder<'a>(
     match experiment.method {
         Method::CmaEs => {
             let breeder = CmaEs::new(genome, experiment.plan());
+            Ok(Box::new(breeder.map_err(TrainingError::Method)?))
+        }
+        Method::CrossEntropy => {
+            let breeder = CrossEntropy::new(genome, experiment.plan());
             Ok(Box::new(breeder.map_err(TrainingError::Method)?))
         }
         Method::Genetic | Method::Random | Method::HillClimbing => {
@@ -332,6 +345,7 @@ pub fn mean_score(runs: &[Run]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::halving::Halving;
     use super::super::racing::Racing;
     use super::super::sum_of_genes::{SumOfGenes, genome};
     use super::*;
@@ -355,8 +369,18 @@ mod tests {
     #[test]
     fn a_training_that_was_stopped_anywhere_goes_on_to_the_same_pool() {
         let genome = genome();
-        for method in ["genetic", "random", "hill_climbing", "cma_es"] {
-            let experiment = experiment(method);
+        for (method, halving) in [
+            ("genetic", None),
+            ("genetic", Some(Halving::default())),
+            ("cross_entropy", None),
+            ("cross_entropy", Some(Halving::default())),
+            ("random", None),
+            ("hill_climbing", None),
+            ("cma_es", None),
+        ] {
+            let mut experiment = experiment(method);
+            (experiment.halving, experiment.runs) = (halving, 4);
+            experiment.learning.restart = Some(5);
             let mut whole = Training::new(&experiment, &genome, &SumOfGenes).unwrap();
             train(&mut whole);
             for stopped in [0, 1, 5, 12] {

@@ -212,12 +212,14 @@ pub(crate) fn drive(
     } else {
         vec![format!("controller {} {version}", stack.controller.module)]
     };
+    let steps = (drive.time / run.dt).round() as u64;
     let drives = vec![drive];
     crate::measure::check_scores(course, seed, &drives)?;
     Ok(Measured {
         row: summarize(seed, &drives, run.hash).ok_or_else(nobody)?,
         drives,
         modules,
+        steps,
     })
 }
 

@@ -1,0 +1,313 @@
+//! How the drives of a generation are spent: who ends early, and how many more there are from generation to
+//! generation; and the weights of the fitness that they are scored by.
+
+use super::super::widgets::{Number, choice};
+use crate::model::Model;
+use egui::Ui;
+use roadwright_agent::{Fitness, ParameterInfo, ParameterKind};
+use roadwright_scenario::ModuleSetting;
+use roadwright_training::Course;
+use roadwright_training::genetic::experiment::{Growth, NameOr};
+use roadwright_training::genetic::{Experiment, Halving, Learning, Racing};
+use std::ops::RangeInclusive;
+
+/// Racing as it begins: nobody is out who could still win, whatever the scores are, if they are no less than 0.
+const RACING: Racing = Racing {
+    least: 0.0,
+    block: 3,
+    doubt: None,
+};
+/// Doubt and restarts as they begin.
+const DOUBT: f64 = 0.05;
+const RESTART: u32 = 30;
+/// A fitness may be anything; this far a person is let.
+const ANY: RangeInclusive<f64> = -1e6..=1e6;
+
+/// Who ends early.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Sparing {
+    Nobody,
+    Racing,
+    Halving,
+}
+
+impl Sparing {
+    fn of(experiment: &Experiment) -> Self {
+        match (&experiment.racing, &experiment.halving) {
+            (None, None) => Self::Nobody,
+            (Some(_), _) => Self::Racing,
+            (None, Some(_)) => Self::Halving,
+        }
+    }
+
+    fn put(self, experiment: &mut Experiment) {
+        experiment.racing = (self == Self::Racing).then_some(RACING);
+        experiment.halving = (self == Self::Halving).then(Halving::default);
+    }
+}
+
+/// A number in a row of its own.
+fn number(ui: &mut Ui, value: &mut f64, row: Number<'_>) {
+    let (new, response) = Number {
+        value: *value,
+        ..row
+    }
+    .ui(ui);
+    // Whoever types "nan" has typed no number.
+    if response.changed() && new.is_finite() {
+        *value = new;
+    }
+}
+
+/// A number without a unit; its value is put in where it is shown.
+fn row<'a>(name: &'a str, range: RangeInclusive<f64>, step: f64, hint: &'a str) -> Number<'a> {
+    Number {
+        name,
+        value: 0.0,
+        range,
+        unit: "",
+        step,
+        hint,
+    }
+}
+
+fn whole(ui: &mut Ui, value: &mut usize, name: &str, range: RangeInclusive<f64>, hint: &str) {
+    let mut new = *value as f64;
+    number(ui, &mut new, row(name, range, 1.0, hint));
+    *value = new.max(0.0) as usize;
+}
+
+/// A choice between having something and not.
+fn has<T>(
+    ui: &mut Ui,
+    (name, hint): (&str, &str),
+    value: &mut Option<T>,
+    words: [&str; 2],
+    begin: T,
+) {
+    ui.label(name).on_hover_text(hint);
+    let all = [(false, words[0].to_owned()), (true, words[1].to_owned())];
+    match choice(ui, name, &value.is_some(), &all) {
+        Some(true) => *value = Some(begin),
+        Some(false) => *value = None,
+        None => {}
+    }
+    ui.end_row();
+}
+
+/// The rows of it all, for a grid of two columns.
+pub(super) fn ui(ui: &mut Ui, experiment: &mut Experiment) {
+    ui.label("Ends early")
+        .on_hover_text("Who is spared the rest of the drives. Who does not set out always is.");
+    let all = [
+        (Sparing::Nobody, "nobody"),
+        (Sparing::Racing, "who cannot win (racing)"),
+        (Sparing::Halving, "the worse, by rounds (halving)"),
+    ];
+    let all = all.map(|(value, text)| (value, text.to_owned()));
+    if let Some(sparing) = choice(ui, "Ends early", &Sparing::of(experiment), &all) {
+        sparing.put(experiment);
+    }
+    ui.end_row();
+    if let Some(racing) = &mut experiment.racing {
+        race(ui, racing);
+    } else if let Some(halving) = &mut experiment.halving {
+        halve(ui, halving);
+    }
+    growth(ui, experiment);
+    let hint = "Factor on the time step while breeding: drives cost less and are less exact.";
+    let compression = row("Time compression", 1.0..=8.0, 0.1, hint);
+    number(ui, &mut experiment.time_compression, compression);
+    let hint = "Training ends as soon as the best of the pool is this good.";
+    let words = ["never", "once it is good enough"];
+    has(
+        ui,
+        ("Stops early", hint),
+        &mut experiment.stop.fitness,
+        words,
+        0.0,
+    );
+    if let Some(fitness) = &mut experiment.stop.fitness {
+        let hint = "Fitness that is good enough: lower or higher, as the fitness says.";
+        number(ui, fitness, row("Good enough", ANY, 0.1, hint));
+    }
+}
+
+fn race(ui: &mut Ui, racing: &mut Racing) {
+    let hint = "No drive can score better than this. The closer to what is possible, the sooner it is decided.";
+    number(ui, &mut racing.least, row("Best possible", ANY, 0.1, hint));
+    let hint = "Courses that are driven between two decisions.";
+    whole(ui, &mut racing.block, "Courses a block", 1.0..=1000.0, hint);
+    let hint =
+        "Beyond doubt also who was worse, course by course, than the last of the pool is out.";
+    let words = ["by proof alone", "beyond doubt"];
+    has(ui, ("Out is", hint), &mut racing.doubt, words, DOUBT);
+    if let Some(doubt) = &mut racing.doubt {
+        let hint = "Probability that chance alone makes somebody so much worse.";
+        number(ui, doubt, row("Doubt", 0.001..=0.499, 0.005, hint));
+    }
+}
+
+fn halve(ui: &mut Ui, halving: &mut Halving) {
+    let mut rounds = halving.rounds as usize;
+    let hint = "After each but the last the better ones go on; all courses are driven at the end of the last.";
+    whole(ui, &mut rounds, "Rounds", 2.0..=10.0, hint);
+    halving.rounds = rounds as u32;
+    let hint = "Share of those under way that goes on; the round before has driven the same share of the courses.";
+    number(
+        ui,
+        &mut halving.share,
+        row("Share that goes on", 0.05..=0.95, 0.01, hint),
+    );
+}
+
+fn growth(ui: &mut Ui, experiment: &mut Experiment) {
+    let begin = Growth {
+        runs: 1,
+        most: experiment.runs.saturating_mul(4).min(100_000),
+    };
+    let hint = "The better the pool, the more drives it takes to tell who is better still.";
+    let words = ["drive as much", "drive more"];
+    has(
+        ui,
+        ("Later generations", hint),
+        &mut experiment.growth,
+        words,
+        begin,
+    );
+    let least = experiment.runs as f64;
+    if let Some(growth) = &mut experiment.growth {
+        let hint = "So many more drives in each generation than in the one before.";
+        whole(ui, &mut growth.runs, "More drives", 1.0..=10_000.0, hint);
+        let hint = "Drives do not grow beyond this.";
+        whole(ui, &mut growth.most, "Most drives", least..=100_000.0, hint);
+    }
+}
+
+/// The rows of the cross-entropy method.
+pub(super) fn learning(ui: &mut Ui, learning: &mut Learning) {
+    let hint = "Share of the distributions that a generation makes new.";
+    number(
+        ui,
+        &mut learning.rate,
+        row("Learning rate", 0.01..=1.0, 0.01, hint),
+    );
+    let hint = "Probability that no value of a gene falls below, so that it can be found again.";
+    number(
+        ui,
+        &mut learning.least,
+        row("Least probability", 0.0..=0.1, 0.001, hint),
+    );
+    let hint =
+        "Where it ends is partly luck: the champion is chosen among the last of all beginnings.";
+    let words = ["never", "after some generations"];
+    has(
+        ui,
+        ("Begins anew", hint),
+        &mut learning.restart,
+        words,
+        RESTART,
+    );
+    if let Some(restart) = &mut learning.restart {
+        let mut generations = *restart as usize;
+        let hint = "Generations of each beginning.";
+        whole(
+            ui,
+            &mut generations,
+            "After generations",
+            2.0..=100_000.0,
+            hint,
+        );
+        *restart = generations as u32;
+    }
+}
+
+/// The fitness that drives are scored by: the one that is chosen, or the course's.
+fn module_of(experiment: &Experiment) -> Option<String> {
+    match &experiment.fitness {
+        Some(NameOr::Name(name)) => Some(name.clone()),
+        Some(NameOr::Own(setting)) => Some(setting.module.clone()),
+        None => {
+            let course = experiment.course.as_deref();
+            // Scenarios of one's own are courses with the fitness of all of them.
+            let named = course.and_then(|name| Course::named(name).ok());
+            Some(
+                named
+                    .map_or("crash_and_speed", |course| course.fitness)
+                    .to_owned(),
+            )
+        }
+    }
+}
+
+/// The rows of the fitness's parameters. One that is as the module says is not written.
+pub(super) fn weights(ui: &mut Ui, model: &Model, experiment: &mut Experiment) {
+    let Some(module) = module_of(experiment) else {
+        return;
+    };
+    let entries = model.modules.registry.of::<dyn Fitness>();
+    let Some(entry) = entries.iter().find(|entry| entry.info.id == module) else {
+        return;
+    };
+    for info in entry.parameters {
+        let set = match &experiment.fitness {
+            Some(NameOr::Own(setting)) => setting.parameters.get(info.key).copied(),
+            Some(NameOr::Name(_)) | None => None,
+        };
+        let mut value = set.unwrap_or(info.default);
+        weight(ui, &mut value, info);
+        if value != set.unwrap_or(info.default) {
+            put_weight(experiment, &module, info, value);
+        }
+    }
+}
+
+fn weight(ui: &mut Ui, value: &mut f64, info: &ParameterInfo) {
+    let name = info.key.replace('_', " ");
+    if let ParameterKind::Choice(words) = info.kind {
+        ui.label(&name).on_hover_text(info.doc);
+        let all: Vec<(usize, String)> = words
+            .iter()
+            .map(|word| (*word).to_owned())
+            .enumerate()
+            .collect();
+        if let Some(new) = choice(ui, &name, &(*value as usize), &all) {
+            *value = new as f64;
+        }
+        ui.end_row();
+        return;
+    }
+    let is_whole = info.kind == ParameterKind::Integer;
+    let field = Number {
+        unit: info.unit,
+        ..row(
+            &name,
+            info.min..=info.max,
+            if is_whole {
+                1.0
+            } else {
+                (info.max - info.min).min(100.0) / 1000.0
+            },
+            info.doc,
+        )
+    };
+    number(ui, value, field);
+}
+
+fn put_weight(experiment: &mut Experiment, module: &str, info: &ParameterInfo, value: f64) {
+    let mut setting = match experiment.fitness.take() {
+        Some(NameOr::Own(setting)) => *setting,
+        Some(NameOr::Name(_)) | None => ModuleSetting::new(module),
+    };
+    if value == info.default {
+        setting.parameters.remove(info.key);
+    } else {
+        setting.parameters.insert(info.key.to_owned(), value);
+    }
+    // Without weights of its own it is the module by its name.
+    experiment.fitness = Some(if setting.parameters.is_empty() {
+        NameOr::Name(setting.module)
+    } else {
+        NameOr::Own(Box::new(setting))
+    });
+}

@@ -1,0 +1,269 @@
+//! Successive halving: all drive a few courses, the better ones more, and only the best of them all.
+//!
+//! [Jamieson 2016], with a share that goes on in place of a half. Who is bad is mostly seen to be so on one
+//! course; who is best is only told by many. So runs are spent where it is close: with three rounds and a third
+//! that goes on, a generation costs a third of what it costs if everybody drives all courses.
+//!
+//! The pool drives beside the new ones and is judged by the same rounds. What is decided is decided on the same
+//! courses in the same order, so the number of threads does not matter.
+
+use super::breeder::Candidate;
+use super::judge::{Evaluate, Judgement, Run, run};
+use super::pool::Birth;
+use rayon::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// How many are left after each round, and how many rounds there are.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Halving {
+    /// Rounds, 2 to 10: all courses have been driven at the end of the last one.
+    #[serde(default = "default_rounds")]
+    #[schemars(range(min = 2, max = 10))]
+    pub rounds: u32,
+    /// Share of those under way that goes on to the next round, 0.05 to 0.95; as many as there are parents do at
+    /// least. The round before has driven the same share of the courses.
+    #[serde(default = "default_share")]
+    #[schemars(range(min = 0.05, max = 0.95))]
+    pub share: f64,
+}
+
+fn default_rounds() -> u32 {
+    3
+}
+
+fn default_share() -> f64 {
+    1.0 / 3.0
+}
+
+impl Default for Halving {
+    fn default() -> Self {
+        Self {
+            rounds: default_rounds(),
+            share: default_share(),
+        }
+    }
+}
+
+impl Halving {
+    /// Whether all values are in their ranges.
+    ///
+    /// # Errors
+    /// Which is not, and what was expected.
+    pub fn validate(&self) -> Result<(), String> {
+        if !(2..=10).contains(&self.rounds) {
+            let found = self.rounds;
+            return Err(format!("rounds: {found} is out of range: expected 2 to 10"));
+        }
+        // Written so that NaN is out of range too.
+        if !(0.05..=0.95).contains(&self.share) {
+            let found = self.share;
+            return Err(format!(
+                "share: {found} is out of range: expected 0.05 to 0.95"
+            ));
+        }
+        Ok(())
+    }
+
+    /// How many courses of all have been driven at the end of each round, growing. Rounds for which there are too
+    /// few courses are left out.
+    fn courses_driven(&self, all: usize) -> Vec<usize> {
+        let mut driven = vec![all];
+        let mut left = all as f64;
+        for _ in 1..self.rounds {
+            left *= self.share;
+            driven.push((left.round() as usize).max(1).min(all));
+        }
+        driven.reverse();
+        driven.dedup();
+        driven
+    }
+
+    /// How many of those under way go on.
+    fn go_on(&self, under_way: usize, places: usize) -> usize {
+        let share = (under_way as f64 * self.share).ceil() as usize;
+        share.max(places).min(under_way)
+    }
+}
+
+/// Judges candidates on courses as [`judge`](super::judge()) does, but only the better ones go on from round to
+/// round, the best `places` at least.
+pub fn halve(
+    evaluate: &dyn Evaluate,
+    candidates: &[Candidate],
+    courses: &[u64],
+    (halving, places): (Halving, usize),
+) -> Vec<Judgement> {
+    let mut runs: Vec<Vec<Result<Run, String>>> = vec![Vec::new(); candidates.len()];
+    let mut under_way: Vec<usize> = (0..candidates.len()).collect();
+    let mut dropped = vec![false; candidates.len()];
+    let mut begin = 0;
+    for end in halving.courses_driven(courses.len()) {
+        let pairs: Vec<(usize, u64)> = under_way
+            .iter()
+            .flat_map(|&number| {
+                courses[begin..end]
+                    .iter()
+                    .map(move |&course| (number, course))
+            })
+            .collect();
+        let done: Vec<_> = pairs
+            .par_iter()
+            .map(|&(number, course)| run(evaluate, &candidates[number].genes, course))
+            .collect();
+        for ((number, _), run) in pairs.into_iter().zip(done) {
+            runs[number].push(run);
+        }
+        begin = end;
+        under_way.retain(|&number| is_fit(&runs[number]));
+        if end == courses.len() {
+            break;
+        }
+        // All under way have driven the same courses: their sums rank them as their means do. Of equals the
+        // older goes on, as it would stay in the pool.
+        let rank = |number: usize| -> (f64, Birth) {
+            let scores = runs[number].iter().flatten().map(|run| run.score);
+            (scores.sum(), candidates[number].birth)
+        };
+        under_way.sort_by(|&a, &b| {
+            let (a, b) = (rank(a), rank(b));
+            a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
+        });
+        for number in under_way.split_off(halving.go_on(under_way.len(), places)) {
+            dropped[number] = true;
+        }
+    }
+    let judged = runs
+        .into_iter()
+        .zip(dropped)
+        .map(|(runs, was_dropped)| Judgement {
+            raced_out: was_dropped,
+            ..Judgement::of(runs.into_iter())
+        });
+    judged.collect()
+}
+
+/// Whether somebody has set out on all courses so far, and has not failed.
+fn is_fit(runs: &[Result<Run, String>]) -> bool {
+    runs.iter()
+        .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Scores the gene, and on course 1 something else; 13 fails on course 2, 16 stands.
+    #[derive(Default)]
+    struct Counts(AtomicUsize);
+
+    impl Evaluate for Counts {
+        fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+            self.0.fetch_add(1, Ordering::SeqCst);
+            if genes[0] == 13.0 && course == 2 {
+                return Err("no luck".into());
+            }
+            Ok(Run {
+                score: genes[0],
+                drives: 1,
+                completed: 1,
+                hash: 0,
+                ended_early: genes[0] == 16.0,
+                row: None,
+            })
+        }
+    }
+
+    fn candidates(genes: &[f64]) -> Vec<Candidate> {
+        let of = |(number, &gene): (usize, &f64)| Candidate {
+            genes: vec![gene],
+            birth: Birth {
+                generation: 1,
+                number: number as u32,
+            },
+        };
+        genes.iter().enumerate().map(of).collect()
+    }
+
+    #[test]
+    fn the_better_share_goes_on_and_drives_more() {
+        let counts = Counts::default();
+        let genes: Vec<f64> = (0..9).map(|i| f64::from((i * 5) % 9)).collect();
+        let courses: Vec<u64> = (1..=9).collect();
+        let halving = Halving::default();
+        let judged = halve(&counts, &candidates(&genes), &courses, (halving, 1));
+        for (gene, judged) in genes.iter().zip(&judged) {
+            let driven = match *gene as u32 {
+                0 => 9,
+                1 | 2 => 3,
+                _ => 1,
+            };
+            assert_eq!(judged.scores.len(), driven, "{gene}");
+            assert_eq!(judged.raced_out, driven < 9);
+            assert_eq!(judged.fitness().is_some(), driven == 9);
+        }
+        assert_eq!(counts.0.load(Ordering::SeqCst), 9 + 3 * 2 + 6);
+    }
+
+    #[test]
+    fn places_are_filled_and_who_fails_or_stands_takes_none() {
+        let counts = Counts::default();
+        let genes = [13.0, 16.0, 17.0, 18.0, 19.0, 20.0];
+        let courses: Vec<u64> = (1..=9).collect();
+        let halving = Halving::default();
+        let judged = halve(&counts, &candidates(&genes), &courses, (halving, 3));
+        // 13 leads after the first course and fails on the second; 16 is out at once.
+        assert!(judged[0].failure.is_some() && !judged[0].raced_out);
+        assert!(judged[1].ended_early && !judged[1].raced_out);
+        let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
+        assert_eq!(
+            fitness,
+            [None, None, Some(17.0), Some(18.0), None, None],
+            "three went on after the first course, and 13 was one of them"
+        );
+    }
+
+    #[test]
+    fn of_equals_the_older_goes_on_and_threads_change_nothing() {
+        let genes = [5.0; 30];
+        let with = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let halving = Halving::default();
+            let judged = || {
+                let counts = Counts::default();
+                halve(&counts, &candidates(&genes), &[1, 2, 3, 4], (halving, 2))
+            };
+            pool.unwrap().install(judged)
+        };
+        let one = with(1);
+        let whole: Vec<usize> = (0..30).filter(|&i| !one[i].raced_out).collect();
+        // 30, then 10: there are two rounds, since a ninth of four courses is none.
+        assert_eq!(whole, (0..10).collect::<Vec<_>>());
+        assert_eq!(one, with(3));
+    }
+
+    #[test]
+    fn without_courses_or_candidates_nobody_is_judged() {
+        let counts = Counts::default();
+        let halving = Halving::default();
+        let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[], (halving, 1));
+        assert!(judged.iter().all(|judged| judged.fitness().is_none()));
+        assert!(halve(&counts, &[], &[1], (halving, 1)).is_empty());
+        // One course: all drive it, and nobody is dropped.
+        let judged = halve(&counts, &candidates(&[1.0, 2.0]), &[1], (halving, 1));
+        assert!(judged.iter().all(|judged| judged.fitness().is_some()));
+    }
+
+    #[test]
+    fn out_of_range_is_said() {
+        let bad = |rounds, share| Halving { rounds, share }.validate().unwrap_err();
+        assert!(Halving::default().validate().is_ok());
+        assert!(bad(1, 0.5).starts_with("rounds: 1"));
+        assert!(bad(11, 0.5).starts_with("rounds: 11"));
+        for share in [0.0, 1.0, f64::NAN] {
+            assert!(bad(3, share).starts_with("share: "));
+        }
+    }
+}
