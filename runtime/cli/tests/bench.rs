@@ -30,8 +30,8 @@ fn number(row: &Value, key: &str) -> f64 {
 fn every_junction_keeps_its_promises_for_two_minutes() {
     let (document, is_fine) = bench(&["junctions", "--seconds", "120", "--buses", "0"]);
     let rows = document["junctions"].as_array().unwrap();
-    // Seven kinds with 3 to 6 legs, and the zipper, on both sides.
-    assert_eq!(rows.len(), 7 * 4 * 2 + 2);
+    // Eight kinds with 3 to 6 legs, and the zipper, on both sides.
+    assert_eq!(rows.len(), 8 * 4 * 2 + 2);
     for row in rows {
         assert_eq!(row["broken"], Value::Array(Vec::new()), "{row}");
         assert!(number(row, "first_half") > 300.0, "{row}");

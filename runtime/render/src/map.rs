@@ -7,8 +7,8 @@ use crate::hint::Hint;
 use crate::painter::{Painter, Pass};
 use crate::palette::{self, DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, bodies, crossing, furniture, gore, ground, hint, island, land, marking, names,
-    points_of_interest, road, signal, symbol, terrain,
+    arrow, bodies, crossing, furniture, gore, ground, hint, island, land, marking, mini, names,
+    points_of_interest, road, signal, splitter, symbol, terrain,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
@@ -286,11 +286,14 @@ pub fn roads_and_junctions(
     let stretches = road::stretches(scenario, layout, roads, painter.tolerance());
     island::draw(painter, scenario, layout, roads);
     road::draw(painter, scenario, &stretches, junctions);
+    splitter::raised(painter, junctions);
     painter.begin(Pass::Marking);
     marking::lines(painter, scenario, layout, &stretches);
     symbol::draw(painter, scenario, &stretches);
     gore::chevrons(painter, junctions);
     marking::through_lines(painter, scenario, junctions);
+    mini::islands(painter, junctions);
+    splitter::painted(painter, junctions);
     crossing::zebras(painter, junctions);
     marking::stop_lines(painter, scenario, junctions);
     arrow::turns(painter, scenario, layout, junctions);
