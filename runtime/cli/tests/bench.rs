@@ -42,16 +42,13 @@ fn every_junction_keeps_its_promises_for_two_minutes() {
 }
 
 #[test]
-fn buses_swing_over_lines_and_break_nothing_else() {
-    // Known: a bus that turns swings over the line at which others stand.
-    let (document, _) = bench(&["junctions", "--seconds", "120", "--legs", "4"]);
+fn buses_turn_clear_of_those_who_wait() {
+    let (document, is_fine) = bench(&["junctions", "--seconds", "120", "--legs", "4"]);
     let rows = document["junctions"].as_array().unwrap();
-    assert!(rows.iter().any(|row| number(row, "overlaps") > 0.0));
     for row in rows {
-        let broken = row["broken"].as_array().unwrap();
-        assert!(broken.iter().all(|what| what == "overlaps"), "{row}");
-        assert!(number(row, "deepest") < 1.0, "{row}");
+        assert_eq!(row["broken"], Value::Array(Vec::new()), "{row}");
     }
+    assert!(is_fine && rows.len() >= 16);
 }
 
 #[test]

@@ -759,11 +759,17 @@ fn mini_roundabouts(direction: &str) -> String {
     for i in 0..8 {
         // Clockwise: Ireland drives on the left.
         let (lat, lon) = at(-eighth * f64::from(i), 12.0);
-        text += &format!("<node id=\"{}\" lat=\"{lat:.8}\" lon=\"{lon:.8}\"/>", 100 + i);
+        text += &format!(
+            "<node id=\"{}\" lat=\"{lat:.8}\" lon=\"{lon:.8}\"/>",
+            100 + i
+        );
     }
     for (i, from) in [0, 3, 6].into_iter().enumerate() {
         let (lat, lon) = at(-eighth * f64::from(from), 100.0);
-        text += &format!("<node id=\"{}\" lat=\"{lat:.8}\" lon=\"{lon:.8}\"/>", 200 + i);
+        text += &format!(
+            "<node id=\"{}\" lat=\"{lat:.8}\" lon=\"{lon:.8}\"/>",
+            200 + i
+        );
         text += &format!(
             "<way id=\"{}\"><nd ref=\"{}\"/><nd ref=\"{}\"/><tag k=\"highway\" v=\"residential\"/></way>",
             20 + i,
@@ -792,7 +798,9 @@ fn a_mini_roundabout_is_a_node_with_ways_around_its_island() {
     assert!(!told(&summary, "against the side"));
     let layout = junction::layout(scenario.network(), scenario.about());
     let mut minis = layout.junctions.iter();
-    let mini = minis.find(|j| j.control == Control::MiniRoundabout).unwrap();
+    let mini = minis
+        .find(|j| j.control == Control::MiniRoundabout)
+        .unwrap();
     let ring = mini.ring.expect("there is room");
     assert_eq!(mini.paths.len(), 16, "from each street into each");
     for path in &mini.paths {

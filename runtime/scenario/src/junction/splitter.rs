@@ -18,7 +18,7 @@ use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, polygon};
 
 /// What bodies keep off painted islands, m, and off raised ones.
-const BESIDE_PAINT: f64 = 0.15;
+const BESIDE_PAINT: f64 = 0.05;
 const BESIDE_KERB: f64 = 0.35;
 /// How far the rear of a body is behind its rear axle, m.
 const REAR: f64 = 1.0;
@@ -29,7 +29,7 @@ const BESIDE_STEP: f64 = 0.5;
 /// Extent of the rows and columns by which islands are found, m.
 const CELL: f64 = 0.25;
 /// Where it is narrower there is no island, m: the line between the lanes ends there.
-const LEAST_WIDTH: f64 = 0.5;
+const LEAST_WIDTH: f64 = 0.2;
 /// Smaller ones are left out: painted, and raised, length in m.
 const LEAST_LENGTH: f64 = 1.5;
 const LEAST_RAISED: f64 = 2.5;
@@ -66,7 +66,7 @@ pub(super) fn splitters(
         let raised = may_raise
             .then(|| frame.free(paths, Body::LONG, BESIDE_KERB, LEAST_RAISED))
             .flatten()
-            .filter(|island| island.end_width >= LEAST_END);
+            .filter(|island| island.end_width() >= LEAST_END);
         Some(Splitter {
             road: arm.road_id,
             end: arm.end,
@@ -88,14 +88,15 @@ struct Frame {
     depth: f64,
 }
 
-/// What is free: for each row of `CELL` from the cut on its right and left end, and for each column from
-/// `lowest` on how far one comes towards the ring.
-struct Free {
-    /// (x, right, left)
-    rows: Vec<(f64, f64, f64)>,
-    /// Points of its end towards the ring, from right to left.
-    end: Vec<DVec2>,
-    end_width: f64,
+/// What is free between entry and exit: for each row from the cut on x and its right and left end, in the
+/// frame of the arm.
+struct Free(Vec<(f64, f64, f64)>);
+
+impl Free {
+    /// How wide it is at its end towards the ring, m.
+    fn end_width(&self) -> f64 {
+        self.0.last().map_or(0.0, |(_, right, left)| left - right)
+    }
 }
 
 impl Frame {
@@ -191,21 +192,35 @@ impl Frame {
         }
     }
 
-    fn shape(&self, free: &Free) -> Vec<DVec2> {
-        let right = free.rows.iter().map(|&(x, right, _)| DVec2::new(x, right));
-        let left = free
-            .rows
-            .iter()
-            .rev()
-            .map(|&(x, _, left)| DVec2::new(x, left));
-        let local = right.chain(free.end.iter().copied()).chain(left);
-        let mut points: Vec<DVec2> = local.map(|p| self.at.point(p.x, p.y)).collect();
+    /// The outline, with sides that do not follow the steps of the rows.
+    fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
+        // Seen from the middle both sides are pushed in, as far as their highest places ask for.
+        let right = majorant(rows.iter().map(|&(x, right, _)| DVec2::new(x, right)));
+        let left = majorant(rows.iter().map(|&(x, _, left)| DVec2::new(x, -left)));
+        let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));
+        let mut points: Vec<DVec2> = (right.into_iter().chain(left))
+            .map(|p| self.at.point(p.x, p.y))
+            .collect();
         points.dedup_by(|a, b| (*a - *b).length() < 0.02);
         if polygon::signed_area(&points) < 0.0 {
             points.reverse();
         }
         points
     }
+}
+
+/// The corners of the least line that lies above points of growing x and bends to the right only.
+fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
+    let mut line: Vec<DVec2> = Vec::new();
+    for point in points {
+        while let [.., before, last] = line[..]
+            && (last - before).perp_dot(point - before) >= 0.0
+        {
+            line.pop();
+        }
+        line.push(point);
+    }
+    line
 }
 
 /// How a path passes an arm.
@@ -307,35 +322,8 @@ impl Limits {
         };
         let is_clear = |&(x, right, left): &(f64, f64, f64)| x <= reach(right, left);
         let clear = rows.iter().take_while(|row| is_clear(row)).count();
-        // The last clear row, and beyond it what each column still has: the end follows the ring.
-        let &(last, right, left) = rows[..clear].last()?;
-        if last - nearest < least_length {
-            return None;
-        }
-        let from = ((right - low) / CELL).ceil() as usize;
-        let to = ((left - low) / CELL).floor() as usize;
-        let inside = (from..=to.min(columns - 1)).map(|column| {
-            let y = (low + CELL * column as f64).clamp(right, left);
-            let furthest = self.row_limit(y, beside, last);
-            DVec2::new(ends[column].min(furthest).max(last), y)
-        });
-        let end = inside.collect();
         rows.truncate(clear);
-        Some(Free {
-            rows,
-            end,
-            end_width: left - right,
-        })
-    }
-
-    /// How far from a row on a place across the arm is free of entry and exit, m from the cut.
-    fn row_limit(&self, y: f64, beside: f64, from: f64) -> f64 {
-        let first = (from / CELL).floor() as usize;
-        let rows = self.rows.iter().enumerate().skip(first);
-        let is_free =
-            |(_, (right, left)): &(usize, &(f64, f64))| y >= right + beside && y <= left - beside;
-        rows.take_while(is_free)
-            .last()
-            .map_or(from, |(i, _)| CELL * (i as f64 + 0.5))
+        let last = rows.last()?.0;
+        (last - nearest >= least_length).then_some(Free(rows))
     }
 }

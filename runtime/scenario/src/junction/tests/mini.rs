@@ -31,7 +31,11 @@ fn ways_go_round_the_island_and_keep_off_it() {
             );
             assert!(ring.radius >= 4.5 && ring.island >= 1.5, "{ring:?}");
             // From each street into each, its own as well where that is no tighter than a car can turn.
-            let back = junction.paths.iter().filter(|path| path.turn == Turn::UTurn).count();
+            let back = junction
+                .paths
+                .iter()
+                .filter(|path| path.turn == Turn::UTurn)
+                .count();
             let n = bearings.len();
             assert_eq!(junction.paths.len(), n * (n - 1) + back, "{bearings:?}");
             assert!(back + 1 >= n, "{bearings:?}: {back}");
