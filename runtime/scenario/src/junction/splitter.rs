@@ -28,6 +28,11 @@ const STEP: f64 = 0.25;
 const BESIDE_STEP: f64 = 0.5;
 /// Extent of the rows and columns by which islands are found, m.
 const CELL: f64 = 0.25;
+/// What of a bus must not come over a kerb: up to its front wheels. What is before them swings over it.
+const WHEELS: Body = Body {
+    width: Body::LONG.width,
+    front: 5.2,
+};
 /// Where it is narrower there is no island, m: the line between the lanes ends there.
 const LEAST_WIDTH: f64 = 0.2;
 /// Smaller ones are left out: painted, and raised, length in m.
@@ -47,7 +52,7 @@ pub struct Splitter {
     pub end: RoadEnd,
     /// What is painted around it, counter-clockwise, m. Cars keep off it.
     pub paint: Vec<DVec2>,
-    /// The raised part inside, counter-clockwise, m; empty where buses would drive over it.
+    /// The raised part inside, counter-clockwise, m; empty where wheels of buses would drive over it.
     pub raised: Vec<DVec2>,
 }
 
@@ -64,7 +69,7 @@ pub(super) fn splitters(
         let frame = Frame::of(arm, trim, side)?;
         let paint = frame.free(paths, Body::CAR, BESIDE_PAINT, LEAST_LENGTH)?;
         let raised = may_raise
-            .then(|| frame.free(paths, Body::LONG, BESIDE_KERB, LEAST_RAISED))
+            .then(|| frame.free(paths, WHEELS, BESIDE_KERB, LEAST_RAISED))
             .flatten()
             .filter(|island| island.end_width() >= LEAST_END);
         Some(Splitter {

@@ -49,7 +49,7 @@ fn nobody_drives_over_the_islands_of_a_roundabout() {
                         assert!(!is_inside(&island.paint, place), "{radius}: {place}");
                     }
                     if !island.raised.is_empty() {
-                        for place in driven(path, (8.0, 1.275)) {
+                        for place in driven(path, (5.2, 1.275)) {
                             assert!(!is_inside(&island.raised, place), "{radius}: {place}");
                         }
                     }
