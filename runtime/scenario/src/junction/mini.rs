@@ -27,7 +27,7 @@ const MAX_RADIUS: f64 = 6.5;
 /// Smaller ones cannot be driven round, m: there is no ring then.
 const LEAST_RADIUS: f64 = 4.0;
 /// Corners are made no larger once the ring has this radius, m.
-const ENOUGH: f64 = 4.6;
+const ENOUGH: f64 = 5.0;
 /// What the body of a car that follows the ring needs outside of it, m: half of its width, how far its
 /// front swings out at 5 m, and a hand's breadth.
 const OUTSIDE: f64 = 2.1;

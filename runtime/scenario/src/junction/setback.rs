@@ -14,9 +14,9 @@ use crate::scenario::Scenario;
 use roadwright_geometry::Pose;
 
 /// Half of the width of who waits, with a hand's breadth, m.
-const HALF: f64 = 1.2;
+const HALF: f64 = 1.15;
 /// What remains between a bus and who waits, m.
-const GAP: f64 = 0.3;
+const GAP: f64 = 0.4;
 /// Lines are not set back farther, m: there are better ways for such a bus.
 const MOST: f64 = 7.0;
 /// From one place of a bus that is looked at to the next, m, and of the points of its side.

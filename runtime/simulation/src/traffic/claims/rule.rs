@@ -438,20 +438,10 @@ fn gives_way(
         return false;
     }
     let gap = critical_gap(request, need, right, scene);
-    let is_mini = right.control() == Control::MiniRoundabout;
     let mut others = junction.approaches.iter().filter(|other| {
-        other.agent != request.agent
-            && scene.gives_way(need.junction, need.path, other.path.1)
-            && !(is_mini && waits_itself(other, scene))
+        other.agent != request.agent && scene.gives_way(need.junction, need.path, other.path.1)
     });
     others.any(|other| comes_within(gap, other, (request, need), scene))
-}
-
-/// Whether another one stands at its own line and gives way: at a mini roundabout it is not on the ring,
-/// and if everybody waited for the next one round nobody would go.
-fn waits_itself(other: &Approach, scene: &Scene<'_>) -> bool {
-    let refused = scene.agents.claim[other.agent as usize].refused;
-    scene.speed(other.agent) < STANDING && refused == Refusal::GivesWay
 }
 
 /// Whether another one that may drive comes to where it meets a vehicle less than a gap, s, after that
