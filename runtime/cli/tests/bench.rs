@@ -50,7 +50,10 @@ fn buses_turn_clear_of_those_who_wait() {
         // Known: a bus that leaves a ring swings over who enters beside it.
         let is_ring = row["control"] == "roundabout";
         let broken = row["broken"].as_array().unwrap();
-        assert!(broken.iter().all(|what| is_ring && what == "overlaps"), "{row}");
+        assert!(
+            broken.iter().all(|what| is_ring && what == "overlaps"),
+            "{row}"
+        );
         assert!(number(row, "deepest") < 1.0, "{row}");
     }
 }
