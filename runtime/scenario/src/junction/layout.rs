@@ -237,10 +237,8 @@ impl<'a> Planner<'a> {
     /// island, however small it is.
     fn breaks_ring(&self, road: RoadId, a: NodeId, b: NodeId) -> bool {
         let is_mini = |root: NodeId| {
-            let rules = self.rules_of_nodes(root);
-            rules
-                .into_iter()
-                .any(|rules| rules.control == Some(Control::MiniRoundabout))
+            let mut rules = self.rules_of_nodes(root);
+            rules.any(|rules| rules.control == Some(Control::MiniRoundabout))
         };
         // Two mini roundabouts have an island each.
         if is_mini(a) && is_mini(b) {
