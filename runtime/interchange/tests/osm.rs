@@ -732,3 +732,124 @@ fn crossings_are_those_of_arms_or_stand_alone() {
             .all(|(_, node)| node.rules.crossings.is_empty())
     );
 }
+
+/// A mini roundabout of four streets in Dublin, one in the middle of a street, and the ring of a small
+/// roundabout with three arms, drawn with eight nodes 12 m from its middle.
+fn mini_roundabouts(direction: &str) -> String {
+    let mini = format!(
+        "<tag k=\"highway\" v=\"mini_roundabout\"/><tag k=\"direction\" v=\"{direction}\"/>"
+    );
+    let mut text = format!(
+        "<osm version=\"0.6\">
+  <node id=\"1\" lat=\"53.3400\" lon=\"-6.2650\"/>
+  <node id=\"2\" lat=\"53.3400\" lon=\"-6.2625\">{mini}</node>
+  <node id=\"3\" lat=\"53.3400\" lon=\"-6.2600\">{mini}</node>
+  <node id=\"4\" lat=\"53.3400\" lon=\"-6.2560\"/>
+  <node id=\"5\" lat=\"53.3385\" lon=\"-6.2600\"/>
+  <node id=\"6\" lat=\"53.3415\" lon=\"-6.2600\"/>"
+    );
+    // A degree of latitude is 111,195 m, one of longitude there 0.5972 of that.
+    let middle = (53.3500f64, -6.2600f64);
+    let at = |angle: f64, radius: f64| {
+        let degree = 111_195.0;
+        let north = middle.0 + radius * sin(angle) / degree;
+        (north, middle.1 + radius * cos(angle) / (degree * 0.5972))
+    };
+    let eighth = std::f64::consts::FRAC_PI_4;
+    for i in 0..8 {
+        // Clockwise: Ireland drives on the left.
+        let (lat, lon) = at(-eighth * f64::from(i), 12.0);
+        text += &format!(
+            "<node id=\"{}\" lat=\"{lat:.8}\" lon=\"{lon:.8}\"/>",
+            100 + i
+        );
+    }
+    for (i, from) in [0, 3, 6].into_iter().enumerate() {
+        let (lat, lon) = at(-eighth * f64::from(from), 100.0);
+        text += &format!(
+            "<node id=\"{}\" lat=\"{lat:.8}\" lon=\"{lon:.8}\"/>",
+            200 + i
+        );
+        text += &format!(
+            "<way id=\"{}\"><nd ref=\"{}\"/><nd ref=\"{}\"/><tag k=\"highway\" v=\"residential\"/></way>",
+            20 + i,
+            200 + i,
+            100 + from
+        );
+    }
+    text += "<way id=\"10\"><nd ref=\"1\"/><nd ref=\"2\"/><nd ref=\"3\"/><nd ref=\"4\"/><tag k=\"highway\" v=\"residential\"/></way>";
+    text += "<way id=\"11\"><nd ref=\"5\"/><nd ref=\"3\"/><nd ref=\"6\"/><tag k=\"highway\" v=\"residential\"/></way>";
+    text += "<way id=\"12\">";
+    for i in 0..=8 {
+        text += &format!("<nd ref=\"{}\"/>", 100 + i % 8);
+    }
+    text + "<tag k=\"highway\" v=\"residential\"/><tag k=\"junction\" v=\"roundabout\"/></way></osm>"
+}
+
+#[test]
+fn a_mini_roundabout_is_a_node_with_ways_around_its_island() {
+    let (scenario, summary) = imported(&read(mini_roundabouts("clockwise").as_bytes()).unwrap());
+    assert_eq!(summary.mini_roundabouts, 1);
+    let told = |summary: &ImportSummary, what: &str| {
+        let mut warnings = summary.warnings.iter();
+        warnings.any(|warning| warning.reason.contains(what) && warning.count == 1)
+    };
+    assert!(told(&summary, "fewer than three roads"));
+    assert!(!told(&summary, "against the side"));
+    let layout = junction::layout(scenario.network(), scenario.about());
+    let mut minis = layout.junctions.iter();
+    let mini = minis
+        .find(|j| j.control == Control::MiniRoundabout)
+        .unwrap();
+    let ring = mini.ring.expect("there is room");
+    assert!(
+        (12..=16).contains(&mini.paths.len()),
+        "from each street into each"
+    );
+    for path in &mini.paths {
+        let points = path.curve.as_ref().unwrap().sample(0.05, 0.0);
+        let nearest = points.iter().map(|p| (*p - ring.centre).length());
+        assert!(nearest.fold(f64::INFINITY, f64::min) > ring.island + 0.9);
+    }
+    // Driven the other way round than the country drives: the law of the side holds, and it is told.
+    let (other, summary) = imported(&read(mini_roundabouts("anticlockwise").as_bytes()).unwrap());
+    assert_eq!(other.network(), scenario.network());
+    assert!(told(&summary, "against the side"));
+}
+
+#[test]
+fn nobody_drives_over_the_island_of_a_small_roundabout() {
+    let (scenario, _) = imported(&read(mini_roundabouts("clockwise").as_bytes()).unwrap());
+    let layout = junction::layout(scenario.network(), scenario.about());
+    let ring: Vec<RoadId> = layout.rings.iter().copied().collect();
+    assert!(ring.len() >= 3, "{ring:?}");
+    let nodes = ring.iter().map(|id| {
+        let road = scenario.network().road(*id).unwrap();
+        scenario.network().node(road.from).unwrap().position()
+    });
+    let nodes: Vec<_> = nodes.collect();
+    // The arms lie at 0, 3 and 6 eighths: their mean is not the middle, the circle through them is.
+    let middle = circle_through(nodes[0], nodes[1], nodes[2]);
+    assert!((nodes[0] - middle).length() > 11.0);
+    let graph = lane_graph::LaneGraph::new(&scenario, &layout);
+    let mut near = 0;
+    for lanelet in (0u32..).take(graph.lanelets().len()) {
+        for point in graph.line(lanelet).points() {
+            let distance = (*point - middle).length();
+            assert!(distance > 8.0, "{distance} m from the middle of the island");
+            near += usize::from(distance < 16.0);
+        }
+    }
+    assert!(near > 20, "some drive around it");
+}
+
+fn circle_through(
+    a: roadwright_geometry::DVec2,
+    b: roadwright_geometry::DVec2,
+    c: roadwright_geometry::DVec2,
+) -> roadwright_geometry::DVec2 {
+    let (b, c) = (b - a, c - a);
+    let cross = 2.0 * b.perp_dot(c);
+    let (bb, cc) = (b.length_squared(), c.length_squared());
+    a + roadwright_geometry::DVec2::new(c.y * bb - b.y * cc, b.x * cc - c.x * bb) / cross
+}

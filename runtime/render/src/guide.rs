@@ -93,8 +93,11 @@ pub(crate) fn lines(painter: &mut impl Painter, scenario: &Scenario, junctions: 
 /// The cycle lanes that go on straight through a junction.
 fn cycle_ways(scenario: &Scenario, junction: &Junction) -> Vec<CycleWay> {
     let arms = &junction.arms;
-    let leads = junction.is_crossing() && junction.control != Control::Roundabout;
-    if !leads {
+    let is_round = matches!(
+        junction.control,
+        Control::Roundabout | Control::MiniRoundabout
+    );
+    if is_round || !junction.is_crossing() {
         return Vec::new();
     }
     let lanes: Vec<ArmCycleLanes> = arms

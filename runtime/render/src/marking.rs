@@ -10,7 +10,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::junction::{
-    Arm, ArmEnd, ArmLane, Junction, Layout, Sign, connecting_curve,
+    Arm, ArmEnd, ArmLane, Junction, LaneEnd, Layout, Sign, connecting_curve, has_long_vehicles,
 };
 use roadwright_scenario::{
     DrivingSide, Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scenario,
@@ -454,7 +454,13 @@ fn through_road(junction: &Junction) -> Option<(usize, usize)> {
 /// Lines across the road before junctions where the control asks for them.
 pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let side = scenario.about().driving_side;
+    let sets_back = has_long_vehicles(scenario);
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
+        let set_back = if sets_back {
+            junction.setbacks()
+        } else {
+            Vec::new()
+        };
         for end in &junction.arms {
             let Some(road) = scenario.network().road(end.road) else {
                 continue;
@@ -475,11 +481,24 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
             }
             for group in abreast(&lanes) {
                 let color = faded(MARKING, 0.95 * alpha);
-                if sign == Sign::Yield {
-                    triangles(canvas, group, color);
-                } else {
-                    let line = across(group, -STOP.1, 0.1);
-                    canvas.line(&line, STOP.0, 1.0, None, color);
+                // Lanes whose lines lie at different places have one each.
+                let back = |lane: &ArmLane| {
+                    let mut known = set_back.iter();
+                    let is_own = |own: &LaneEnd| {
+                        (own.road, own.end, own.lane) == (end.road, end.end, lane.id)
+                    };
+                    known
+                        .find(|(own, _)| is_own(own))
+                        .map_or(0.0, |(_, by)| *by)
+                };
+                for part in group.chunk_by(|a, b| (back(a) - back(b)).abs() < 0.05) {
+                    let back = back(&part[0]);
+                    if sign == Sign::Yield {
+                        triangles(canvas, part, back, color);
+                    } else {
+                        let line = across(part, -STOP.1 - back, 0.1);
+                        canvas.line(&line, STOP.0, 1.0, None, color);
+                    }
                 }
             }
         }
@@ -503,11 +522,11 @@ fn across(lanes: &[ArmLane], ahead: f64, inset: f64) -> [DVec2; 2] {
     ]
 }
 
-/// A row of triangles that point at who has to give way.
-fn triangles(canvas: &mut impl Painter, lanes: &[ArmLane], color: tiny_skia::Color) {
+/// A row of triangles that point at who has to give way, `back` metres before the cut.
+fn triangles(canvas: &mut impl Painter, lanes: &[ArmLane], back: f64, color: tiny_skia::Color) {
     let (base, height, gap) = TRIANGLE;
-    let [left, right] = across(lanes, -0.15, 0.15);
-    let [_, back] = across(lanes, -0.15 - height, 0.15);
+    let [left, right] = across(lanes, -0.15 - back, 0.15);
+    let [_, back] = across(lanes, -0.15 - back - height, 0.15);
     let width = (right - left).length();
     let (along, behind) = ((right - left) / width.max(1e-9), back - right);
     let count = ((width + gap) / (base + gap)).floor();

@@ -60,6 +60,8 @@ pub enum Code {
     ArrowToNowhere,
     /// A road is too short for the junctions at its ends.
     RoadSqueezed,
+    /// There is no room for the ring of a mini roundabout.
+    NoRoomForRing,
     /// The outline of a junction is a makeshift.
     JunctionDegraded,
     /// A connecting path is too tight for a vehicle that is used.
@@ -121,6 +123,7 @@ impl Code {
             Self::CornerSqueezed => "corner-squeezed",
             Self::StageConflict => "stage-conflict",
             Self::NoRoomForCrossing => "no-room-for-crossing",
+            Self::NoRoomForRing => "no-room-for-ring",
             Self::LaneWithoutSuccessor => "lane-without-successor",
             Self::ArrowToNowhere => "arrow-to-nowhere",
             Self::RoadSqueezed => "road-squeezed",

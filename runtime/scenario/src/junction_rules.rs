@@ -50,6 +50,8 @@ named! {
         Roundabout = "roundabout",
         /// Lanes that become one: by turns.
         Zipper = "zipper",
+        /// Ways that go round a painted island; who enters gives way to who goes round.
+        MiniRoundabout = "mini_roundabout",
     }
 }
 

@@ -179,6 +179,8 @@ pub(crate) struct VehicleTypes {
     trains: Vec<Train>,
     /// Whether any of them has trailers.
     pub(crate) has_trailers: bool,
+    /// Whether stop lines are set back for buses or lorries, because some drive.
+    pub(crate) sets_lines_back: bool,
     /// From the rear axle to the rear end, of the type that has most of it, m.
     pub(crate) largest_overhang: f64,
     /// How often levels with forces of their own are computed at least, Hz.
@@ -195,6 +197,7 @@ impl VehicleTypes {
         let shapes = rigid.iter().map(RigidShape::of).map(Arc::new);
         let overhangs = types.iter().map(|kind| kind.rear_overhang);
         Self {
+            sets_lines_back: roadwright_scenario::junction::has_long_vehicles(scenario),
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),

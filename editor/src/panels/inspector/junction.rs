@@ -190,6 +190,7 @@ fn title(control: Control) -> &'static str {
         Control::AllWayStop => "all-way stop",
         Control::Signals => "signals",
         Control::Roundabout => "roundabout",
+        Control::MiniRoundabout => "mini roundabout",
         Control::Zipper => "zipper",
     }
 }

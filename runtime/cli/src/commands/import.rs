@@ -95,6 +95,7 @@ fn document(summary: &ImportSummary) -> serde_json::Value {
         "controllers": summary.controllers,
         "signals_unassigned": summary.signals_unassigned,
         "signs": summary.signs,
+        "mini_roundabouts": summary.mini_roundabouts,
         "crossings": summary.crossings,
         "crossings_unassigned": summary.crossings_unassigned,
         "restrictions": summary.restrictions,

@@ -7,7 +7,7 @@ use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
     ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, RightOfWay, Signals, Turn,
-    layout, signal_plans,
+    has_long_vehicles, layout, signal_plans,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
 use roadwright_simulation::Ground;
@@ -24,6 +24,9 @@ struct Report {
     /// Whether a person, or the data that were imported, has decided that.
     decided: bool,
     arms: Vec<Arm>,
+    /// The ring that ways of a mini roundabout follow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ring: Option<RingReport>,
     /// Where people on foot cross.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     crossings: Vec<CrossingReport>,
@@ -47,6 +50,27 @@ struct Arm {
     stop_line: f64,
     /// The lanes that end there.
     lanes: Vec<i8>,
+    /// Lanes whose line lies farther out, because buses turn there.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    set_back: Vec<SetBack>,
+}
+
+/// How much farther out the line of a lane lies, m.
+#[derive(Serialize)]
+struct SetBack {
+    lane: i8,
+    by: f64,
+}
+
+/// The ring of a mini roundabout, m.
+#[derive(Serialize)]
+struct RingReport {
+    /// Its middle.
+    centre: [f64; 2],
+    /// Of the circle that vehicles follow.
+    radius: f64,
+    /// Radius of the painted island.
+    island: f64,
 }
 
 /// A crossing for people on foot over an arm.
@@ -204,7 +228,13 @@ impl Report {
             let rules = network.node(*node).map(|node| &node.rules);
             rules.is_some_and(|rules| rules.control.is_some())
         };
+        let set_back = match has_long_vehicles(scenario) {
+            true => junction.setbacks(),
+            false => Vec::new(),
+        };
         let arms = junction.arms.iter().map(|arm| {
+            let own = set_back.iter();
+            let own = own.filter(|(lane, _)| (lane.road, lane.end) == (arm.road, arm.end));
             let length = network.road(arm.road).map_or(0.0, |road| road.length());
             let (end, stop_line) = match arm.end {
                 RoadEnd::Start => ("start", arm.trim),
@@ -217,6 +247,12 @@ impl Report {
                 sign: arm.sign.name(),
                 stop_line,
                 lanes: entering_lanes(scenario, arm),
+                set_back: own
+                    .map(|&(lane, by)| SetBack {
+                        lane: lane.lane,
+                        by,
+                    })
+                    .collect(),
             }
         });
         Self {
@@ -225,6 +261,11 @@ impl Report {
             control: junction.control,
             decided: junction.nodes.iter().any(is_decided),
             arms: arms.collect(),
+            ring: junction.ring.map(|ring| RingReport {
+                centre: ring.centre.into(),
+                radius: ring.radius,
+                island: ring.island,
+            }),
             crossings: crossings(junction, &[]),
             paths: Vec::new(),
             signals: None,
@@ -272,6 +313,19 @@ impl Report {
                 out,
                 "  road {} {}: stop line at s = {:.2} m of lanes {:?}, sign: {}",
                 arm.road, arm.end, arm.stop_line, arm.lanes, arm.sign
+            )?;
+            for SetBack { lane, by } in &arm.set_back {
+                writeln!(
+                    out,
+                    "    that of lane {lane} lies {by:.2} m before it: buses turn"
+                )?;
+            }
+        }
+        if let Some(ring) = &self.ring {
+            writeln!(
+                out,
+                "  ring of {:.2} m around ({:.2}, {:.2}), painted island of {:.2} m",
+                ring.radius, ring.centre[0], ring.centre[1], ring.island
             )?;
         }
         for crossing in &self.crossings {

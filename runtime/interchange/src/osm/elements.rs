@@ -24,6 +24,8 @@ pub struct Sign {
     pub kind: Option<SignKind>,
     /// Whether it is for who drives along the way (`forward`) or against it, if the data say so.
     pub direction: Option<bool>,
+    /// Whether a mini roundabout is driven round clockwise, if the data say so.
+    pub clockwise: Option<bool>,
     /// Whether it is for all approaches (`stop=all`).
     pub is_for_all: bool,
     /// What the node says about people who cross there.
@@ -49,6 +51,8 @@ pub enum SignKind {
     Stop,
     /// `give_way`.
     GiveWay,
+    /// `mini_roundabout`: the node is the island of one.
+    MiniRoundabout,
 }
 
 impl Sign {
@@ -58,6 +62,9 @@ impl Sign {
             ("highway", "traffic_signals") => self.kind = Some(SignKind::Signals),
             ("highway", "stop") => self.kind = Some(SignKind::Stop),
             ("highway", "give_way") => self.kind = Some(SignKind::GiveWay),
+            ("highway", "mini_roundabout") => self.kind = Some(SignKind::MiniRoundabout),
+            ("direction", "clockwise") => self.clockwise = Some(true),
+            ("direction", "anticlockwise" | "counterclockwise") => self.clockwise = Some(false),
             ("direction" | "traffic_signals:direction", "forward") => self.direction = Some(true),
             ("direction" | "traffic_signals:direction", "backward") => self.direction = Some(false),
             ("stop", "all") => self.is_for_all = true,

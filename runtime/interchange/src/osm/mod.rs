@@ -8,6 +8,7 @@ mod clip;
 mod crossings;
 mod elements;
 mod land;
+mod minis;
 mod pbf;
 mod projection;
 mod restrictions;
@@ -225,6 +226,8 @@ pub struct ImportSummary {
     pub signals_unassigned: usize,
     /// Stop and give-way signs at junctions.
     pub signs: usize,
+    /// Mini roundabouts that are one node.
+    pub mini_roundabouts: usize,
     /// Crossings for people on foot that became crossings of an arm.
     pub crossings: usize,
     /// Those on drivable ways that are at no arm.
@@ -309,7 +312,7 @@ pub fn import(
     let mut warnings = Warnings::default();
     let built = roads::build(elements, options, &mut warnings)?;
     let restrictions = restrictions::collect(elements, &built, &mut warnings);
-    let (mut scenario, counts) = built.into_scenario(options, &restrictions)?;
+    let (mut scenario, counts) = built.into_scenario(options, &restrictions, &mut warnings)?;
     let layout = layout(scenario.network(), scenario.about());
     let graph = LaneGraph::new(&scenario, &layout);
     let land = if options.roads_only {
@@ -325,6 +328,7 @@ pub fn import(
         controllers: counts.controllers,
         signals_unassigned: counts.signals_unassigned,
         signs: counts.signs,
+        mini_roundabouts: counts.mini_roundabouts,
         crossings: counts.crossings,
         crossings_unassigned: counts.crossings_unassigned,
         restrictions: restrictions.at.values().map(Vec::len).sum(),
@@ -374,6 +378,7 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         controllers: 0,
         signals_unassigned: 0,
         signs: 0,
+        mini_roundabouts: 0,
         crossings: 0,
         crossings_unassigned: 0,
         restrictions: 0,

@@ -3,6 +3,7 @@
 use super::clip::{Clipper, away_from_antimeridian};
 use super::crossings;
 use super::elements::{Elements, OsmNode, SignKind};
+use super::minis;
 use super::projection::{LocalProjection, great_circle_distance};
 use super::restrictions::Found;
 use super::signs::{Signals, place_signals, place_signs};
@@ -66,6 +67,8 @@ pub(super) struct Counts {
     pub(super) signals_unassigned: usize,
     /// Stop and give-way signs at junctions.
     pub(super) signs: usize,
+    /// Mini roundabouts that are one node.
+    pub(super) mini_roundabouts: usize,
     /// Crossings for people on foot over arms, and those at no arm.
     pub(super) crossings: usize,
     pub(super) crossings_unassigned: usize,
@@ -312,6 +315,7 @@ impl Built {
         self,
         options: &ImportOptions,
         restrictions: &Found,
+        warnings: &mut Warnings,
     ) -> Result<(Scenario, Counts), ImportError> {
         let centre = self.centre();
         let country = (options.country.clone()).unwrap_or_else(|| country_of(centre.0, centre.1));
@@ -332,6 +336,7 @@ impl Built {
         // Nodes before roads: the scenario refuses a road that ends nowhere.
         let ids = self.node_ids();
         let signs = place_signs(&self.pieces, &self.places);
+        let minis = minis::place(&self.pieces, &self.places, &self.on_ways, side, warnings);
         let crossings = crossings::place_crossings(&self.pieces, &self.places, &self.on_ways);
         for (osm, id) in &ids {
             let mut node = Node::at(self.world(&projection, *osm));
@@ -342,6 +347,8 @@ impl Built {
                     mode: SignalMode::Actuated,
                     ..SignalPlan::default()
                 });
+            } else if minis.contains(osm) {
+                node.rules.control = Some(Control::MiniRoundabout);
             } else if let Some((control, major)) = signs.decided.get(osm) {
                 node.rules.control = Some(*control);
                 node.rules.major.clone_from(major);
@@ -363,6 +370,7 @@ impl Built {
             controllers: self.signals.carriers.intersection(&nodes).count(),
             signals_unassigned: self.signals.carriers.difference(&nodes).count(),
             signs: signs.count,
+            mini_roundabouts: minis.len(),
             crossings: crossings.count,
             crossings_unassigned: crossings.unassigned,
         };

@@ -230,6 +230,14 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                     at.lane
                 ),
             ),
+            Flag::NoRoomForRing => (
+                Code::NoRoomForRing,
+                node,
+                junction.centre,
+                "too little room to drive round an island: vehicles cross as at any junction; lengthen \
+                 the roads that meet, or choose another control"
+                    .to_owned(),
+            ),
             Flag::NoRoomForCrossing(road) => (
                 Code::NoRoomForCrossing,
                 node,

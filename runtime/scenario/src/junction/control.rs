@@ -96,6 +96,7 @@ pub(super) fn control(
         Control::Priority | Control::Roundabout => first(Sign::Yield),
         Control::Stop => first(Sign::Stop),
         Control::AllWayStop => all(Sign::Stop),
+        Control::MiniRoundabout => all(Sign::Yield),
         Control::Signals if decided.has_signs => first(Sign::Yield),
         Control::Signals => all(Sign::Signal),
     };

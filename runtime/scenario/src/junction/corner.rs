@@ -152,11 +152,12 @@ impl Fillet {
 }
 
 /// The corner after each arm (arms counter-clockwise); none for a single arm. `held_back`: how far
-/// from the node vehicles stop where the road only goes on, m, if anything stops them there.
+/// from the node vehicles stop where the road only goes on, m, if anything stops them there. No corner
+/// that is derived has a radius of less than `least`, m.
 pub(super) fn corners(
     arms: &[Arm<'_>],
     side: DrivingSide,
-    (held_back, decided): (Option<f64>, &[CornerRule]),
+    (held_back, decided, least): (Option<f64>, &[CornerRule], f64),
     is_ring: &dyn Fn(RoadId) -> bool,
 ) -> Vec<Corner> {
     if arms.len() < 2 {
@@ -176,8 +177,13 @@ pub(super) fn corners(
             let mut rules = decided.iter();
             let rule = rules.find(|rule| rule.is_between(arm.road_id, next.road_id));
             let radius = rule.map(|rule| rule.radius);
-            let least = at_ring((arm, is_ring(arm.road_id)), (next, is_ring(next.road_id)));
-            between(arm, next, arms.len() == 2, (side, radius, least))
+            let at_ring = at_ring((arm, is_ring(arm.road_id)), (next, is_ring(next.road_id)));
+            between(
+                arm,
+                next,
+                arms.len() == 2,
+                (side, radius, at_ring.max(least)),
+            )
         })
         .collect()
 }

@@ -2,6 +2,7 @@
 
 use super::arm::{Arm, ArmLane};
 use super::links::{STRAIGHT, U_TURN, connecting_path, lane_end, road_lane};
+use super::mini::Round;
 use super::{ConnectingPath, Flag, LinkKind, Site, Turn};
 use crate::junction_rules::{LaneTurn, RoadLane, TurnRules};
 use roadwright_geometry::math::wrap_angle;
@@ -16,7 +17,7 @@ pub(super) fn leads_on(turns: &TurnRules, from: RoadLane) -> bool {
 pub(super) fn added(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    trims: &[f64],
+    (trims, round): (&[f64], Option<&Round>),
     (index, entering): (usize, &[ArmLane]),
     (known, ways_on): (&[LaneTurn], &[(usize, Turn)]),
 ) -> Vec<Result<ConnectingPath, Flag>> {
@@ -42,7 +43,7 @@ pub(super) fn added(
                     _ => LinkKind::Normal,
                 };
                 let ends = (lane_end(arm, from.id), lane_end(to_arm, to.id));
-                let path = connecting_path(arm, from, to_arm, to, way, kind);
+                let path = connecting_path((arm, from), (to_arm, to), way, kind, round);
                 added.push(path.ok_or(Flag::NoCurve(ends.0, ends.1)));
             }
         }

@@ -186,7 +186,8 @@ impl<'a> Planner<'a> {
         let mut arms = self.arms(root);
         super::arm::sort_counter_clockwise(&mut arms, self.centre(root));
         let rules = self.rules(root);
-        let corners = super::corners(&arms, self.side, &rules, &|road| self.rings.contains(&road));
+        let is_ring = |road| self.rings.contains(&road);
+        let corners = super::corners(self.centre(root), &arms, self.side, &rules, &is_ring);
         for (i, arm) in arms.iter().enumerate() {
             let trim = crossing::trim(&arms, &corners, &rules.crossings, i);
             *self.trims.entry(arm.road_id).or_default().at_mut(arm.end) = trim;
@@ -235,6 +236,14 @@ impl<'a> Planner<'a> {
     /// Whether merging two clusters over a road would take a ring apart: traffic goes around its
     /// island, however small it is.
     fn breaks_ring(&self, road: RoadId, a: NodeId, b: NodeId) -> bool {
+        let is_mini = |root: NodeId| {
+            let mut rules = self.rules_of_nodes(root);
+            rules.any(|rules| rules.control == Some(Control::MiniRoundabout))
+        };
+        // Two mini roundabouts have an island each.
+        if is_mini(a) && is_mini(b) {
+            return true;
+        }
         let on_ring = |root: NodeId| {
             let mut nodes = self.members[&root].iter();
             nodes.any(|&node| {

@@ -15,6 +15,7 @@
 use super::arm::{Arm, ArmLane};
 use super::corner::U_TURN_RADIUS;
 use super::curve::connecting_bend;
+use super::mini::Round;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
 use crate::junction_rules::{LaneTurn, RoadLane};
@@ -58,7 +59,7 @@ struct Link {
 pub(super) fn paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    trims: &[f64],
+    (trims, round): (&[f64], Option<&Round>),
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
     let lanes = |arm: &Arm<'_>| {
@@ -73,7 +74,7 @@ pub(super) fn paths(
         flags.push(Flag::TooManyLanes);
         return Vec::new();
     }
-    let mut paths = all_paths(site, arms, trims, flags);
+    let mut paths = all_paths(site, arms, (trims, round), flags);
     let lengths = paths.iter().filter_map(|path| path.curve.as_ref());
     if lengths.map(ReferenceLine::length).sum::<f64>() > MAX_CONNECTIONS {
         flags.push(Flag::TooManyLanes);
@@ -85,7 +86,7 @@ pub(super) fn paths(
 fn all_paths(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    trims: &[f64],
+    (trims, round): (&[f64], Option<&Round>),
     flags: &mut Vec<Flag>,
 ) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
@@ -94,7 +95,12 @@ fn all_paths(
         if entering.is_empty() {
             continue;
         }
-        let exits = exits(site, arms, trims, index, entering[0].pose.heading);
+        let exits = exits(
+            site,
+            arms,
+            (trims, round.is_some()),
+            (index, entering[0].pose.heading),
+        );
         let mut links = links(&entering, &exits, site.side);
         let turn = |link: &Link| LaneTurn {
             from: road_lane(arm, entering[link.from].id),
@@ -123,7 +129,7 @@ fn all_paths(
             let exit = &exits[link.exit];
             let to_arm = &arms[exit.arm];
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
-            match connecting_path(arm, from, to_arm, to, exit.turn, link.kind) {
+            match connecting_path((arm, from), (to_arm, to), exit.turn, link.kind, round) {
                 Some(path) => paths.push(path),
                 // A narrow dead end offers no way back: nothing to report.
                 None if exit.turn == Turn::UTurn => {}
@@ -134,7 +140,8 @@ fn all_paths(
             }
         }
         let ways_on: Vec<(usize, Turn)> = exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
-        let added = lane_turns::added(site, arms, trims, (index, &entering), (&known, &ways_on));
+        let (at, ways) = ((index, &*entering), (&*known, &*ways_on));
+        let added = lane_turns::added(site, arms, (trims, round), at, ways);
         for path in added {
             match path {
                 Ok(path) => paths.push(path),
@@ -166,9 +173,8 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
 fn exits(
     site: &Site<'_>,
     arms: &[Arm<'_>],
-    trims: &[f64],
-    index: usize,
-    heading: f64,
+    (trims, goes_round): (&[f64], bool),
+    (index, heading): (usize, f64),
 ) -> Vec<Exit> {
     let from = (arms[index].road_id, arms[index].end);
     let mut exits: Vec<_> = arms
@@ -177,9 +183,12 @@ fn exits(
         .filter_map(|(i, arm)| {
             let lanes = arm.lanes(trims[i], site.side, false);
             let change = wrap_angle(lanes.first()?.pose.heading - heading);
-            // Back into the same road only where it is the only arm.
+            // Back into the same road only where it is the only arm, or round an island.
             let back = i == index;
-            let possible = back == (arms.len() == 1) && (site.allows)(from, (arm.road_id, arm.end));
+            let is_offered = !back || arms.len() == 1 || goes_round;
+            let possible = is_offered
+                && (back || arms.len() > 1)
+                && (site.allows)(from, (arm.road_id, arm.end));
             let turn = if back { Turn::UTurn } else { Turn::Straight };
             possible.then_some(Exit {
                 arm: i,
@@ -189,15 +198,15 @@ fn exits(
             })
         })
         .collect();
-    classify(&mut exits);
+    classify(&mut exits, goes_round);
     exits
 }
 
 /// Says which exit is ahead and which are to the sides.
-fn classify(exits: &mut Vec<Exit>) {
+fn classify(exits: &mut Vec<Exit>, goes_round: bool) {
     let is_back = |exit: &Exit| exit.turn == Turn::UTurn || exit.change.abs() > U_TURN;
-    // Turning back is offered only where there is no other exit.
-    if exits.iter().any(|exit| !is_back(exit)) {
+    // Turning back is offered only where there is no other exit, or round an island.
+    if !goes_round && exits.iter().any(|exit| !is_back(exit)) {
         exits.retain(|exit| !is_back(exit));
     }
     let size = |exit: &Exit| exit.change.abs();
@@ -274,6 +283,11 @@ fn usual_lanes_for(lanes: &[usize], turn: Turn, present: Turns, side: DrivingSid
     let [left, ahead, right] =
         [Turn::Left, Turn::Straight, Turn::Right].map(|turn| present.contains(turn));
     match turn {
+        // Round an island: from the lane that is nearest to it.
+        Turn::UTurn if left || ahead || right => match side {
+            DrivingSide::Right => &lanes[..1],
+            DrivingSide::Left => &lanes[n - 1..],
+        },
         Turn::Straight | Turn::UTurn => lanes,
         Turn::Left if ahead => &lanes[..1],
         Turn::Right if ahead => &lanes[n - 1..],
@@ -464,19 +478,21 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
     }
 }
 
-/// A link with its curve; `None` if no curve can be driven.
+/// A link with its curve, round an island if there is one; `None` if no curve can be driven.
 pub(super) fn connecting_path(
-    arm: &Arm<'_>,
-    from: &ArmLane,
-    to_arm: &Arm<'_>,
-    to: &ArmLane,
+    (arm, from): (&Arm<'_>, &ArmLane),
+    (to_arm, to): (&Arm<'_>, &ArmLane),
     turn: Turn,
     kind: LinkKind,
+    round: Option<&Round>,
 ) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
     // Roads that continue each other may differ by a milliradian: a centimetre at their edge.
-    let curve = if gap < 0.02 && bent < 1e-2 {
+    let around = round.and_then(|round| round.curve((arm, from), (to_arm, to)));
+    let curve = if around.is_some() {
+        around
+    } else if gap < 0.02 && bent < 1e-2 {
         None
     } else {
         // The bend of the middle of a lane follows from that of the reference line.

@@ -16,10 +16,13 @@ mod direct;
 mod lane_turns;
 mod layout;
 mod links;
+mod mini;
 mod outline;
 mod right_of_way;
 mod rings;
+mod setback;
 mod signals;
+mod splitter;
 mod turn;
 
 pub use arm::{Arm, ArmLane};
@@ -32,12 +35,15 @@ pub use curve::connecting_curve;
 pub use direct::Gore;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
+pub use mini::MiniRing;
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
+pub use setback::has_long_vehicles;
 pub use signals::{
     Between, DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans,
     Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
 };
+pub use splitter::Splitter;
 pub use turn::{Turn, Turns};
 
 use crate::access::LaneAccess;
@@ -130,6 +136,8 @@ pub enum Flag {
     NoExit(LaneEnd),
     /// It has more lanes, or longer connections, than any junction of a real town: none is made.
     TooManyLanes,
+    /// There is no room for the ring of a mini roundabout.
+    NoRoomForRing,
     /// There is no room for a crossing over a road.
     NoRoomForCrossing(RoadId),
     /// An arrow on a lane shows a way that is not there.
@@ -160,6 +168,10 @@ pub struct Junction {
     pub is_direct: bool,
     /// Lane links with their curves, ordered by (from, to).
     pub paths: Vec<ConnectingPath>,
+    /// The ring that its ways follow; only mini roundabouts have one.
+    pub ring: Option<MiniRing>,
+    /// The islands between entry and exit of its arms, in their order; only roundabouts have any.
+    pub splitters: Vec<Splitter>,
     /// Where people on foot cross its arms, in the order of the arms.
     pub crossings: Vec<Crossing>,
     /// What says who goes first.
@@ -221,7 +233,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     arm::sort_counter_clockwise(&mut arms, site.centre);
     let rules = &site.rules.crossings;
     let direct = direct_pairs(&arms, site.side, &site.rules);
-    let corners = corners(&arms, site.side, &site.rules, site.is_ring);
+    let corners = corners(site.centre, &arms, site.side, &site.rules, site.is_ring);
     let mut flags = Vec::new();
     let trims: Vec<f64> = (0..arms.len())
         .map(|i| {
@@ -235,10 +247,21 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
             }
         })
         .collect();
+    let round = is_mini(&arms, &site.rules)
+        .then(|| MiniRing::within(site.centre, &arms, &trims, &corners))
+        .map(|ring| ring.ok_or(Flag::NoRoomForRing));
+    let round = match round {
+        Some(Ok(ring)) => Some(mini::Round::new(ring, &arms, &trims, site.side)),
+        Some(Err(flag)) => {
+            flags.push(flag);
+            None
+        }
+        None => None,
+    };
     // Paths before the outline: it has to hold the lanes that are driven.
     let paths = match &direct {
         Some(pairs) => direct::paths(&arms, pairs),
-        None => links::paths(site, &arms, &trims, &mut flags),
+        None => links::paths(site, &arms, (&trims, round.as_ref()), &mut flags),
     };
     let crossings = crossing::crossings((&arms, &trims, &corners), rules, &paths, &mut flags);
     let outline = outline::outline(&arms, &trims, &corners, &paths);
@@ -263,6 +286,14 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         Some(_) => (Control::Uncontrolled, vec![Sign::None; arms.len()]),
         None => control::control(&arms, site.side, decided, site.is_ring),
     };
+    let splitters = match control {
+        Control::Roundabout | Control::MiniRoundabout => {
+            // Over all of a mini roundabout one can drive.
+            let may_raise = control == Control::Roundabout;
+            splitter::splitters(&arms, &trims, site.side, &paths, may_raise)
+        }
+        _ => Vec::new(),
+    };
     let ends = arms
         .iter()
         .zip(trims.iter().zip(signs))
@@ -281,6 +312,8 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         gores: gores.unwrap_or_default(),
         is_direct: direct.is_some(),
         paths,
+        ring: round.map(|round| round.ring),
+        splitters,
         crossings,
         control,
         plan: plan.clone().unwrap_or_default(),
@@ -303,8 +336,15 @@ fn direct_pairs(
     is_plain.then(|| direct::pairs(arms, side)).flatten()
 }
 
-/// The corner after each arm (arms counter-clockwise). A direct junction cuts nothing back.
+/// Whether the ways of a junction are to follow a ring.
+fn is_mini(arms: &[Arm<'_>], rules: &JunctionRules) -> bool {
+    arms.len() > 2 && rules.control == Some(Control::MiniRoundabout)
+}
+
+/// The corner after each arm (arms counter-clockwise). A direct junction cuts nothing back. At a mini
+/// roundabout corners are as large as its ring needs.
 fn corners(
+    centre: DVec2,
     arms: &[Arm<'_>],
     side: DrivingSide,
     rules: &JunctionRules,
@@ -313,10 +353,41 @@ fn corners(
     match direct_pairs(arms, side, rules) {
         Some(_) => vec![Corner::plain(0.0, 0.0); arms.len()],
         None => {
-            let decided = (held_back(arms, rules), &*rules.corners);
-            corner::corners(arms, side, decided, is_ring)
+            let with_least = |least: f64| {
+                let decided = (held_back(arms, rules), &*rules.corners, least);
+                corner::corners(arms, side, decided, is_ring)
+            };
+            match is_mini(arms, rules) {
+                true => corners_of_mini(centre, arms, rules, with_least),
+                false => with_least(0.0),
+            }
         }
     }
+}
+
+/// The smallest corners at which the ring of a mini roundabout has room, or those at which it has most.
+fn corners_of_mini(
+    centre: DVec2,
+    arms: &[Arm<'_>],
+    rules: &JunctionRules,
+    with_least: impl Fn(f64) -> Vec<Corner>,
+) -> Vec<Corner> {
+    let mut best: Option<(f64, Vec<Corner>)> = None;
+    for least in mini::CORNERS {
+        let corners = with_least(least);
+        let trims: Vec<f64> = (0..arms.len())
+            .map(|i| crossing::trim(arms, &corners, &rules.crossings, i))
+            .collect();
+        let ring = MiniRing::within(centre, arms, &trims, &corners);
+        if ring.is_some_and(|ring| ring.is_roomy()) {
+            return corners;
+        }
+        let radius = ring.map_or(0.0, |ring| ring.radius);
+        if best.as_ref().is_none_or(|(most, _)| radius > *most) {
+            best = Some((radius, corners));
+        }
+    }
+    best.map_or_else(|| with_least(0.0), |(_, corners)| corners)
 }
 
 /// How far arms are held back where a road only goes on, m: for signals, or for who crosses it there.

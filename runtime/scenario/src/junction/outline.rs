@@ -259,6 +259,11 @@ fn dead_end(arm: &Arm<'_>, trim: f64) -> Outline {
     Outline::of(edges, vec![side])
 }
 
+/// The edges of the carriageway between the cuts of neighbouring arms, with their wanted corners.
+pub(super) fn sides(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<Flow> {
+    trace(arms, trims, corners, 1.0, Sides::Smooth).sides
+}
+
 /// The outline with the given share of the corner radii.
 fn trace(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], share: f64, sides: Sides) -> Outline {
     let mut edges = Vec::new();

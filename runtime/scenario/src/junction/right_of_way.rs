@@ -8,6 +8,7 @@
 //! 3. Of two that come towards each other, who turns across the other's way gives way.
 //! 4. Who has the other one on the nearer side gives way: on the right in right-hand traffic.
 //!
+//! At a mini roundabout who enters gives way to whoever comes past its entry, and to nobody else.
 //! At an all-way stop and where lanes become one, nobody gives way: who came first goes first.
 //!
 //! ```text
@@ -20,13 +21,13 @@
 //!          <.....   .... c
 //! ```
 
-use super::{Conflicts, ConnectingPath, Junction, Sign, Turn};
+use super::{Conflicts, ConnectingPath, Junction, LaneEnd, Sign, Turn};
 use crate::junction_rules::Control;
 use crate::road::DrivingSide;
 use glam::DVec2;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
-use std::f64::consts::PI;
+use std::f64::consts::{PI, TAU};
 
 /// Arms that are this far apart face each other, rad.
 const ONCOMING: f64 = 135.0 * PI / 180.0;
@@ -248,10 +249,37 @@ impl<'a> Arms<'a> {
         }
     }
 
+    /// Whether one path goes round a mini roundabout past the arm that another one comes from.
+    fn passes_entry(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
+        let index = |lane: LaneEnd| {
+            let mut arms = self.junction.arms.iter();
+            arms.position(|arm| (arm.road, arm.end) == (lane.road, lane.end))
+        };
+        let (Some(from), Some(to)) = (index(path.from), index(path.to)) else {
+            return false;
+        };
+        let Some(entry) = index(other.from).filter(|&entry| entry != from) else {
+            return false;
+        };
+        let around = |arm: usize| {
+            let turn = self.bearings[arm] - self.bearings[from];
+            match self.junction.side {
+                DrivingSide::Right => turn.rem_euclid(TAU),
+                DrivingSide::Left => (-turn).rem_euclid(TAU),
+            }
+        };
+        // Back into its own arm it is once all around.
+        to == from || around(entry) < around(to)
+    }
+
     /// Whether one of two paths in conflict gives way to the other.
     fn gives_way(&self, path: &ConnectingPath, other: &ConnectingPath) -> bool {
         if matches!(self.junction.control, Control::AllWayStop | Control::Zipper) {
             return false;
+        }
+        if self.junction.control == Control::MiniRoundabout {
+            // Of two who come past the entry of each other it is the one who is there first.
+            return self.passes_entry(other, path) && !self.passes_entry(path, other);
         }
         let turns_back = |path: &ConnectingPath| path.turn == Turn::UTurn;
         if turns_back(path) != turns_back(other) {
@@ -268,8 +296,13 @@ impl<'a> Arms<'a> {
         }
     }
 
+    fn is_roundabout(&self) -> bool {
+        let control = self.junction.control;
+        matches!(control, Control::Roundabout | Control::MiniRoundabout)
+    }
+
     fn critical_gap(&self, path: &ConnectingPath) -> f64 {
-        if self.junction.control == Control::Roundabout {
+        if self.is_roundabout() {
             return GAP_ROUNDABOUT;
         }
         match (self.sign(path), path.turn) {
@@ -285,7 +318,7 @@ impl<'a> Arms<'a> {
         match (self.sign(path), path.turn) {
             (Sign::None | Sign::Signal, _) => 0.0,
             // 2.6 s into a roundabout ([HCM 2016], equation 22-1): it takes longer to move up.
-            _ if self.junction.control == Control::Roundabout => 0.0,
+            _ if self.is_roundabout() => 0.0,
             (_, Turn::Straight) => FOLLOW_UP_STRAIGHT,
             (_, Turn::UTurn) => FOLLOW_UP_FAR_TURN,
             (..) if self.is_far_turn(path) => FOLLOW_UP_FAR_TURN,

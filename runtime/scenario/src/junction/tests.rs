@@ -1,3 +1,7 @@
+mod mini;
+mod setback;
+mod splitter;
+
 use super::*;
 use crate::access::RoadAccess;
 use crate::junction_rules::{CrossingRule, SignalMode};
@@ -31,6 +35,10 @@ fn two_way(bearing_deg: f64) -> Road {
 }
 
 fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
+    decided(roads, side, None)
+}
+
+fn decided(roads: &[Road], side: DrivingSide, control: Option<Control>) -> Junction {
     let arms = roads
         .iter()
         .zip(1..)
@@ -40,7 +48,10 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
         nodes: vec![NodeId(0)],
         centre: DVec2::ZERO,
         side,
-        rules: JunctionRules::default(),
+        rules: JunctionRules {
+            control,
+            ..JunctionRules::default()
+        },
         law: RoadLaw::default(),
         is_ring: &|_| false,
         allows: &|_, _| true,
@@ -361,11 +372,12 @@ proptest! {
     }
 
     #[test]
-    fn left_hand_junctions_mirror_right_hand_ones((gaps, lanes) in road_strategy()) {
+    fn left_hand_junctions_mirror_right_hand_ones((gaps, lanes) in road_strategy(), is_mini in any::<bool>()) {
         let roads = random_roads(&gaps, &lanes, RIGHT);
-        let right = junction_of(&roads, RIGHT);
+        let control = is_mini.then_some(Control::MiniRoundabout);
+        let right = decided(&roads, RIGHT, control);
         let mirrored: Vec<_> = roads.iter().map(mirrored).collect();
-        let left = junction_of(&mirrored, DrivingSide::Left);
+        let left = decided(&mirrored, DrivingSide::Left, control);
         let mut a: Vec<_> = right.paths.iter()
             .map(|p| (p.from.road, -p.from.lane, p.to.road, -p.to.lane)).collect();
         let mut b: Vec<_> = left.paths.iter()
@@ -377,6 +389,12 @@ proptest! {
         for arm in &right.arms {
             let other = left.arms.iter().find(|other| other.road == arm.road).unwrap();
             prop_assert!((arm.trim - other.trim).abs() < 1e-5);
+        }
+        prop_assert_eq!(right.ring.is_some(), left.ring.is_some());
+        if let (Some(ring), Some(image)) = (right.ring, left.ring) {
+            let there = DVec2::new(ring.centre.x, -ring.centre.y);
+            prop_assert!((there - image.centre).length() < 1e-3);
+            prop_assert!((ring.radius - image.radius).abs() < 1e-3);
         }
         let area = |points: &[DVec2]| polygon::signed_area(points);
         let pavements = |junction: &Junction| -> f64 {

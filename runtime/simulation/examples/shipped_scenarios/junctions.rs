@@ -19,7 +19,7 @@ pub(crate) fn all_junctions() -> roadwright_scenario::Scenario {
     let mut b = builder(
         "all-junctions",
         "A junction of every kind: the nearer side, yield and stop signs, all-way stop, signals, a \
-         roundabout, a zipper.",
+         roundabout, a zipper, mini roundabouts.",
     );
     let crossings = [
         (Control::Uncontrolled, (0.0, 0.0)),
@@ -52,7 +52,25 @@ pub(crate) fn all_junctions() -> roadwright_scenario::Scenario {
     }
     roundabout(&mut b, DVec2::new(520.0, -260.0), 16.0, 4, 65.0);
     zipper(&mut b, DVec2::new(800.0, -130.0));
+    mini_roundabout(&mut b, DVec2::new(1_060.0, 0.0), 4, 65.0);
+    mini_roundabout(&mut b, DVec2::new(1_060.0, -260.0), 3, 65.0);
     b.scenario
+}
+
+/// A mini roundabout: streets that meet at one node, from the east on counter-clockwise; of three the
+/// first is the stem of a T.
+fn mini_roundabout(b: &mut Builder, centre: DVec2, arms: usize, rate: f64) {
+    let ends = &gates(centre, LEG, 4)[..arms];
+    let style = street(&format!("{} Street", title(Control::MiniRoundabout)));
+    for end in ends {
+        b.road(&[(end.x, end.y), (centre.x, centre.y)], 0.0, &style);
+    }
+    let rules = JunctionRules {
+        control: Some(Control::MiniRoundabout),
+        ..JunctionRules::default()
+    };
+    rule(b, centre, rules);
+    all_to_all(b, ends, rate);
 }
 
 /// Roundabouts of three sizes.
@@ -177,6 +195,7 @@ fn title(control: Control) -> &'static str {
         Control::AllWayStop => "All-Way",
         Control::Signals => "Signal",
         Control::Roundabout => "Ring",
+        Control::MiniRoundabout => "Mini",
         Control::Zipper => "Zipper",
     }
 }

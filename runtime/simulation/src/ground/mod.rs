@@ -416,6 +416,12 @@ impl Ground {
         self.roads.node(junction)
     }
 
+    /// How far before a junction the stop line of a path lies where buses turn, m.
+    #[inline]
+    pub(crate) fn setback(&self, junction: u32, path: u32) -> f64 {
+        self.roads.setback(junction, path)
+    }
+
     /// The law of a junction.
     #[inline]
     pub(crate) fn law(&self, junction: u32) -> &Law {

@@ -32,6 +32,9 @@ pub(crate) struct Law {
     pub(crate) conflicts: Conflicts,
     /// Where a bus or lorry takes part. Found when the first one comes.
     wide: OnceLock<Conflicts>,
+    /// How far before the junction the line of each path lies where buses turn, m. Found when it is asked
+    /// for.
+    setbacks: OnceLock<Vec<f32>>,
     pub(crate) right_of_way: RightOfWay,
     /// Those that it would have by itself; which it follows stands in the plans of the roads.
     signals: Option<Signals>,
@@ -46,6 +49,7 @@ impl Law {
             right_of_way: RightOfWay::of(junction, &conflicts),
             signals: Signals::of(junction, &conflicts),
             wide: OnceLock::new(),
+            setbacks: OnceLock::new(),
             is_crossed: (0..junction.paths.len() as u32)
                 .map(|path| is_crossed(junction, path))
                 .collect(),
@@ -456,6 +460,21 @@ impl Roads {
     #[inline]
     pub(crate) fn law(&self, junction: u32) -> &Law {
         &self.laws[junction as usize]
+    }
+
+    /// How far before a junction the stop line of a path lies where buses turn, m.
+    #[inline]
+    pub(crate) fn setback(&self, junction: u32, path: u32) -> f64 {
+        let setbacks = self.law(junction).setbacks.get_or_init(|| {
+            let junction = &self.layout.junctions[junction as usize];
+            let of_lanes = junction.setbacks();
+            let of = |path: &ConnectingPath| {
+                let found = of_lanes.binary_search_by_key(&path.from, |(lane, _)| *lane);
+                found.map_or(0.0, |i| of_lanes[i].1 as f32)
+            };
+            junction.paths.iter().map(of).collect()
+        });
+        f64::from(setbacks[path as usize])
     }
 
     /// The conflicts of a junction, where a long vehicle takes part or not.

@@ -126,7 +126,7 @@ impl View<'_> {
             (f64::INFINITY, StopCause::LaneEnd),
         ];
         if stretch.at > progress.at && self.is_closed(stretch, agent) {
-            stops[0].0 = stretch.distance - front;
+            stops[0].0 = stretch.distance - front - self.setback(stretch);
         }
         let claim = &self.agents.claim[agent as usize];
         if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
@@ -146,6 +146,16 @@ impl View<'_> {
             stops[3].0 = end - front - LANE_END_GAP;
         }
         stops
+    }
+
+    /// How far before a connection one stops where buses turn, m.
+    #[inline]
+    fn setback(&self, stretch: &Stretch) -> f64 {
+        if !self.types.sets_lines_back {
+            return 0.0;
+        }
+        let contested = self.ground.contested(stretch.lanelet);
+        contested.map_or(0.0, |(junction, path)| self.ground.setback(junction, path))
     }
 
     /// The nearest place within a reach, m, at which an agent on a lane has to stand behind its leader

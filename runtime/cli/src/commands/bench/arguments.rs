@@ -46,12 +46,14 @@ pub(crate) enum Kind {
     Actuated,
     /// A ring of one lane
     Roundabout,
+    /// A painted island in the middle
+    MiniRoundabout,
     /// Two one-way legs become one: three legs only
     Zipper,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Uncontrolled,
         Self::Priority,
         Self::Stop,
@@ -59,6 +61,7 @@ impl Kind {
         Self::Signals,
         Self::Actuated,
         Self::Roundabout,
+        Self::MiniRoundabout,
         Self::Zipper,
     ];
 

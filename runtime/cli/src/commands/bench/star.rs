@@ -308,6 +308,7 @@ impl Kind {
             Self::AllWayStop => Control::AllWayStop,
             Self::Signals | Self::Actuated => Control::Signals,
             Self::Roundabout => Control::Roundabout,
+            Self::MiniRoundabout => Control::MiniRoundabout,
             Self::Zipper => Control::Zipper,
         }
     }

@@ -66,8 +66,13 @@ impl Claims {
                 && grant.agent != request.agent
                 && approach(grant.agent, grant.at, scene) == Some(line)
         });
-        let enters =
-            coming.map(|grant| scene.time_for(scene.before_line(grant), grant.agent, grant.at));
+        let enters = coming.map(|grant| {
+            scene.time_for(
+                scene.before_line(need.junction, grant),
+                grant.agent,
+                grant.at,
+            )
+        });
         let entered = self.entries.0.get(&line);
         // In seconds from the present step on, so below 0 for who has entered.
         let entered = entered.map(|&step| scene.dt * -(scene.step.saturating_sub(step) as f64));

@@ -128,7 +128,7 @@ impl Claims {
             for grant in &self.granted[junction as usize] {
                 // Between the junctions of a chain nobody can stand: only the first one is given back.
                 let may_stop = grant.is_invited && grant.is_first;
-                let distance = scene.before_line(grant);
+                let distance = scene.before_line(junction, grant);
                 if may_stop
                     && distance >= 0.0
                     && scene.is_stopped_by_people(junction, grant, distance)

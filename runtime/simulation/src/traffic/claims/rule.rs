@@ -218,7 +218,8 @@ pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> 
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
-        Control::Uncontrolled => TURN_AFTER,
+        // Each may wait for the next one round, in a circle.
+        Control::Uncontrolled | Control::MiniRoundabout => TURN_AFTER,
         _ if has_signals => TURN_AFTER,
         _ => LOCK_AFTER,
     }
@@ -280,7 +281,7 @@ fn turns_on_red(
 /// Whether a signal, a sign or people on foot stop a vehicle, and which of them.
 pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
     let path = (need.junction, need.path);
-    let distance = -scene.front(request.agent, need.at);
+    let distance = -scene.front(request.agent, need.at) - scene.setback(path);
     // Signals and signs are for who comes to the first junction of a chain: between it and the next one
     // nobody can stand, so there is no line to stop at.
     let is_first = need.at == request.at;

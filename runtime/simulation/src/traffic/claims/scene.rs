@@ -242,9 +242,18 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// How far the front of the holder of a grant is before the stop line, m; negative beyond it.
-    pub(super) fn before_line(&self, grant: &Grant) -> f64 {
-        -self.front(grant.agent, grant.at)
+    /// How far before a junction the stop line of a path lies, m.
+    pub(super) fn setback(&self, (junction, path): (u32, u32)) -> f64 {
+        match self.types.sets_lines_back {
+            true => self.ground.setback(junction, path),
+            false => 0.0,
+        }
+    }
+
+    /// How far the front of the holder of a grant of a junction is before the stop line, m; negative
+    /// beyond it.
+    pub(super) fn before_line(&self, junction: u32, grant: &Grant) -> f64 {
+        -self.front(grant.agent, grant.at) - self.setback((junction, grant.path))
     }
 }
 

@@ -88,7 +88,7 @@ impl Claims {
         out.clear();
         for &junction in &self.busy {
             for grant in &self.granted[junction as usize] {
-                let distance = scene.before_line(grant);
+                let distance = scene.before_line(junction, grant);
                 if distance < 0.0 {
                     continue;
                 }

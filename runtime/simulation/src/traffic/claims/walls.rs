@@ -44,6 +44,12 @@ impl Claims {
                     grant.delay = grant.delay.max(delay);
                     // Who is in the place already leaves it: standing there would help nobody.
                     let stop = meeting.own.from.max(f64::from(grant.stands_at));
+                    // Whose way is met where it begins waits at its line, out of the way of a bus.
+                    let line = -scene.setback((junction, grant.path));
+                    let stop = match stop < AT_BEGIN && front <= line + INSIDE {
+                        true => stop.min(line),
+                        false => stop,
+                    };
                     if front <= stop + INSIDE {
                         nearest = nearest.min(stop);
                     }
@@ -59,6 +65,8 @@ impl Claims {
     }
 }
 
+/// A place where ways meet that begins no farther on begins with the way, m.
+const AT_BEGIN: f64 = 0.5;
 /// Who is so far in a place where ways meet is not held back before it, m.
 const INSIDE: f64 = 0.5;
 

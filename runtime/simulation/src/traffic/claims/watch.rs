@@ -21,7 +21,7 @@ impl Claims {
     pub(super) fn watch(&mut self, intruders: &mut [Intruder], scene: &Scene<'_>) {
         for &junction in &self.busy {
             for grant in &mut self.granted[junction as usize] {
-                if grant.has_entered || scene.before_line(grant) >= 0.0 {
+                if grant.has_entered || scene.before_line(junction, grant) >= 0.0 {
                     continue;
                 }
                 grant.has_entered = true;
@@ -79,7 +79,7 @@ impl Claims {
             let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
             arrivals.extend(outside.map(|grant| Arrival {
                 path: (junction, grant.path),
-                distance: scene.before_line(grant),
+                distance: scene.before_line(junction, grant),
                 speed: scene.speed(grant.agent),
                 has_room: true,
             }));

@@ -1,0 +1,63 @@
+//! Mini roundabouts: the painted island, and the arrows around it.
+//!
+//! ```text
+//!        .-->          Three arrows follow the ring, between the island and the line that vehicles
+//!       (  o  )        drive; the island is a white dome that long vehicles drive over.
+//!        <--'
+//! ```
+
+use crate::marking::opacity;
+use crate::painter::Painter;
+use crate::palette::{MARKING, faded};
+use glam::DVec2;
+use roadwright_geometry::unit;
+use roadwright_scenario::DrivingSide;
+use roadwright_scenario::junction::{Junction, MiniRing};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+/// Width of the lanes by which paint fades, m.
+const LANE: f64 = 3.25;
+/// Arrows around the island.
+const ARROWS: u32 = 3;
+/// How long an arrow's shaft is, rad, and how wide, m.
+const SHAFT: (f64, f64) = (50.0 * PI / 180.0, 0.2);
+/// Length and half width of its head, m.
+const HEAD: (f64, f64) = (1.1, 0.4);
+/// How far outside of the island arrows lie, m.
+const BESIDE: f64 = 0.9;
+
+/// The islands of some junctions, with arrows.
+pub(crate) fn islands(painter: &mut impl Painter, junctions: &[&Junction]) {
+    let alpha = opacity(painter.scale(), LANE);
+    if alpha == 0.0 {
+        return;
+    }
+    for junction in junctions {
+        if let Some(ring) = junction.ring {
+            let color = faded(MARKING, 0.95 * alpha);
+            painter.circle(ring.centre, ring.island, 0.8, color);
+            arrows(painter, &ring, junction.side, color);
+        }
+    }
+}
+
+fn arrows(painter: &mut impl Painter, ring: &MiniRing, side: DrivingSide, color: tiny_skia::Color) {
+    let turn = match side {
+        DrivingSide::Right => 1.0,
+        DrivingSide::Left => -1.0,
+    };
+    let radius = ring.island + BESIDE;
+    let on = |angle: f64| ring.centre + radius * unit(angle);
+    for i in 0..ARROWS {
+        // The first begins in the south, where right-hand and left-hand traffic mirror each other.
+        let start = turn * TAU * f64::from(i) / f64::from(ARROWS) - FRAC_PI_2;
+        let shaft: Vec<DVec2> = (0..=8)
+            .map(|k| on(start + turn * SHAFT.0 * f64::from(k) / 8.0))
+            .collect();
+        painter.line(&shaft, SHAFT.1, 0.8, None, color);
+        let end = start + turn * SHAFT.0;
+        let (base, out) = (on(end), unit(end));
+        let tip = on(end + turn * HEAD.0 / radius);
+        painter.polygon(&[base + HEAD.1 * out, tip, base - HEAD.1 * out], color);
+    }
+}

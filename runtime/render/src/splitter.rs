@@ -1,0 +1,98 @@
+//! Splitter islands of roundabouts.
+//!
+//! ```text
+//!     lane | lane          A line around it; inside it is raised, with a kerb, or hatched where there is
+//!         /|\              no room for that.
+//!        /_|_\
+//! ```
+
+use crate::marking::opacity;
+use crate::painter::{Painter, Pass};
+use crate::palette::{KERB, MARKING, MEDIAN, faded, rgb};
+use crate::road::{KERB_WIDTH, MIN_KERB_SCALE};
+use glam::DVec2;
+use roadwright_geometry::polygon;
+use roadwright_scenario::junction::{Junction, Splitter};
+
+/// Width of the lanes by which paint fades, m.
+const LANE: f64 = 3.25;
+/// Width of the line around an island, m.
+const LINE: f64 = 0.12;
+/// Width of a bar across a painted one, m, distance of bars.
+const BAR: f64 = 0.4;
+const APART: f64 = 1.4;
+/// Bars shorter than this are left out, m.
+const LEAST_BAR: f64 = 0.3;
+
+fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = &'a Splitter> {
+    junctions.iter().flat_map(|junction| &junction.splitters)
+}
+
+/// The raised parts.
+pub(crate) fn raised(painter: &mut impl Painter, junctions: &[&Junction]) {
+    painter.begin(Pass::Lane);
+    for island in islands(junctions).filter(|island| !island.raised.is_empty()) {
+        if painter.scale() >= MIN_KERB_SCALE {
+            painter.edge(&island.raised, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
+        }
+        painter.polygon(&island.raised, rgb(MEDIAN));
+    }
+}
+
+/// What is painted around and, where nothing is raised, across.
+pub(crate) fn painted(painter: &mut impl Painter, junctions: &[&Junction]) {
+    let alpha = opacity(painter.scale(), LANE);
+    if alpha == 0.0 {
+        return;
+    }
+    let color = faded(MARKING, 0.95 * alpha);
+    for island in islands(junctions) {
+        painter.edge(&island.paint, LINE, 0.8, color);
+        if island.raised.is_empty() {
+            for bar in bars(&island.paint) {
+                painter.polygon(&bar, color);
+            }
+        }
+    }
+}
+
+/// Bars across an area, askew to the way from its first point to its middle.
+fn bars(area: &[DVec2]) -> Vec<[DVec2; 4]> {
+    let Some((low, high)) = polygon::bounds(area) else {
+        return Vec::new();
+    };
+    let middle = 0.5 * (low + high);
+    let along = (middle - area[0]).normalize_or_zero();
+    // Half a right angle: along and across alike.
+    let normal = (along + along.perp()).normalize_or_zero();
+    let across = normal.perp();
+    let reach = (high - low).length();
+    let count = (reach / APART).ceil() as i32;
+    let mut bars = Vec::new();
+    for i in -count..=count {
+        let on = middle + normal * (APART * f64::from(i));
+        let edges = [-0.5 * BAR, 0.5 * BAR].map(|side| inside(area, on + side * normal, across));
+        if let [Some((a, b)), Some((c, d))] = edges
+            && (b - a).length().min((d - c).length()) >= LEAST_BAR
+        {
+            bars.push([a, b, d, c]);
+        }
+    }
+    bars
+}
+
+/// The first and the last place at which a line crosses the edge of an area.
+fn inside(area: &[DVec2], on: DVec2, direction: DVec2) -> Option<(DVec2, DVec2)> {
+    let mut crossed: Option<(f64, f64)> = None;
+    for (i, &a) in area.iter().enumerate() {
+        let b = area[(i + 1) % area.len()];
+        let (from, to) = (direction.perp_dot(a - on), direction.perp_dot(b - on));
+        if (from > 0.0) == (to > 0.0) {
+            continue;
+        }
+        let at = direction.dot(a.lerp(b, from / (from - to)) - on);
+        let (low, high) = crossed.unwrap_or((at, at));
+        crossed = Some((low.min(at), high.max(at)));
+    }
+    crossed.map(|(low, high)| (on + low * direction, on + high * direction))
+}

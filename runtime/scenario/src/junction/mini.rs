@@ -1,0 +1,225 @@
+//! Mini roundabouts: a junction of one node whose ways go round a painted island.
+//!
+//! ```text
+//!              |   :   |
+//!           __.'   :   '.__         The ring is the circle that vehicles drive: as large as the kerbs
+//!              .--<--.              leave room for, around the place that is farthest from them. A way
+//!     - - -   /  (o)  ^   - - -     leaves its lane for the ring, follows it and leaves it again; who
+//!           __ '-->--'  __          turns to the near side only cuts the corner.
+//!             '.   :   .'
+//!              |   :   |
+//! ```
+//!
+//! A T has a straight far side: there the ring lies nearer to the stem, as islands of built ones do.
+
+use super::Corner;
+use super::arm::{Arm, ArmLane};
+use super::curve::connecting_bend;
+use super::outline;
+use crate::ids::RoadId;
+use crate::road::{DrivingSide, RoadEnd};
+use glam::DVec2;
+use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+
+/// Radius of the ring where there is room, m: at more it would be a roundabout of its own roads.
+const MAX_RADIUS: f64 = 6.5;
+/// Smaller ones cannot be driven round, m: there is no ring then.
+const LEAST_RADIUS: f64 = 4.0;
+/// Corners are made no larger once the ring has this radius, m.
+const ENOUGH: f64 = 5.0;
+/// What the body of a car that follows the ring needs outside of it, m: half of its width, how far its
+/// front swings out at 5 m, and a hand's breadth.
+const OUTSIDE: f64 = 2.1;
+/// Radii of corners that are tried, from the smallest on, m; as `corner_radius` of the class is meant.
+pub(super) const CORNERS: [f64; 4] = [6.0, 8.0, 11.0, 15.0];
+/// Radius of the painted island, m: 4 m across at most ([DMRB CD 116], section 5).
+const ISLAND: f64 = 2.0;
+/// How much smaller than the ring the island is at least, m: the inner wheels keep off it.
+const BESIDE_ISLAND: f64 = 1.9;
+/// The ring is joined, and left, so far beyond the middle of an arm as this share of the angle to the
+/// next one, and no farther than `JOIN`, rad.
+const JOIN_SHARE: f64 = 0.6;
+const JOIN: f64 = 55.0 * PI / 180.0;
+/// A shorter way along the ring is none: the corner is cut, rad.
+const LEAST_ARC: f64 = 3.0 * PI / 180.0;
+/// Distance of the points of a kerb by which the ring is placed, m.
+const STEP: f64 = 0.25;
+
+/// The ring of a mini roundabout.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MiniRing {
+    /// Its middle, m.
+    pub centre: DVec2,
+    /// Radius of the circle that vehicles follow, m.
+    pub radius: f64,
+    /// Radius of the painted island, m. Long vehicles drive over it.
+    pub island: f64,
+}
+
+impl MiniRing {
+    /// Whether corners need not be larger for it.
+    pub(super) fn is_roomy(&self) -> bool {
+        self.radius >= ENOUGH
+    }
+
+    /// The ring between the kerbs of cut arms; `None` if there is no room for one.
+    pub(super) fn within(
+        centre: DVec2,
+        arms: &[Arm<'_>],
+        trims: &[f64],
+        corners: &[Corner],
+    ) -> Option<Self> {
+        let kerbs = kerbs(arms, trims, corners);
+        let centre = farthest_from(&kerbs, centre);
+        let room = kerbs.iter().map(|point| (*point - centre).length());
+        let radius = (room.fold(f64::INFINITY, f64::min) - OUTSIDE).min(MAX_RADIUS);
+        (radius >= LEAST_RADIUS).then_some(Self {
+            centre,
+            radius,
+            island: ISLAND.min(radius - BESIDE_ISLAND),
+        })
+    }
+}
+
+/// Points of the kerbs between the cuts.
+fn kerbs(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner]) -> Vec<DVec2> {
+    let mut kerbs = Vec::new();
+    for side in outline::sides(arms, trims, corners) {
+        let last = side.edges.last().map(outline::OutlineEdge::to);
+        let mut points = outline::polygon(&side.edges, outline::ARC_TOLERANCE);
+        points.extend(last);
+        for pair in points.windows(2) {
+            let count = ((pair[1] - pair[0]).length() / STEP).ceil().max(1.0) as usize;
+            kerbs.extend((0..count).map(|i| pair[0].lerp(pair[1], i as f64 / count as f64)));
+        }
+        kerbs.extend(last);
+    }
+    kerbs
+}
+
+/// A place that is as far from some points as one near `start` can be.
+///
+/// It is where they push it that repel it with the ninth power of their nearness: nearly only the
+/// nearest count, and unlike the true farthest place it is moved little by what lies farther out.
+fn farthest_from(points: &[DVec2], start: DVec2) -> DVec2 {
+    let mut at = start;
+    // 60 steps of at most 0.5 m, each a tenth shorter: 5 m in all, the last less than a millimetre.
+    let mut step = 0.5;
+    for _ in 0..60 {
+        let (mut push, mut all) = (DVec2::ZERO, 0.0);
+        for point in points {
+            let away = at - *point;
+            let squared = away.length_squared().max(0.01);
+            let force = 1.0 / (squared * squared * squared * squared * squared);
+            push += force * away;
+            all += force * squared.sqrt();
+        }
+        if all <= 0.0 {
+            break;
+        }
+        at += step * push / all;
+        step *= 0.9;
+    }
+    at
+}
+
+/// The ways round a ring.
+pub(super) struct Round {
+    pub(super) ring: MiniRing,
+    /// 1 where it is driven counter-clockwise, else -1.
+    turn: f64,
+    arms: Vec<Joined>,
+}
+
+/// An arm of a mini roundabout.
+struct Joined {
+    road: RoadId,
+    end: RoadEnd,
+    /// Where it lies, seen from the middle of the ring, rad.
+    bearing: f64,
+    /// How far beyond it in the direction of driving the ring is joined, rad.
+    join: f64,
+    /// How far before it the ring is left, rad.
+    leave: f64,
+}
+
+impl Round {
+    pub(super) fn new(ring: MiniRing, arms: &[Arm<'_>], trims: &[f64], side: DrivingSide) -> Self {
+        let turn = match side {
+            DrivingSide::Right => 1.0,
+            DrivingSide::Left => -1.0,
+        };
+        let middle = |arm: &Arm<'_>, trim| {
+            0.5 * (arm.left_edge(trim).position + arm.right_edge(trim).position)
+        };
+        let bearings: Vec<f64> = (arms.iter().zip(trims))
+            .map(|(arm, &trim)| heading_of(middle(arm, trim) - ring.centre))
+            .collect();
+        // The least angle from one arm on to another one.
+        let gap = |from: usize, turn: f64| {
+            let others = (0..arms.len()).filter(|&other| other != from);
+            let gaps =
+                others.map(|other| (turn * (bearings[other] - bearings[from])).rem_euclid(TAU));
+            gaps.fold(TAU, f64::min)
+        };
+        let share = |gap: f64| (JOIN_SHARE * gap).min(JOIN);
+        let joined = (0..arms.len()).map(|i| Joined {
+            road: arms[i].road_id,
+            end: arms[i].end,
+            bearing: bearings[i],
+            join: share(gap(i, turn)),
+            leave: share(gap(i, -turn)),
+        });
+        Self {
+            ring,
+            turn,
+            arms: joined.collect(),
+        }
+    }
+
+    fn arm(&self, arm: &Arm<'_>) -> Option<&Joined> {
+        let is_it = |joined: &&Joined| (joined.road, joined.end) == (arm.road_id, arm.end);
+        self.arms.iter().find(is_it)
+    }
+
+    /// The pose on the ring in a direction, rad.
+    fn on_ring(&self, angle: f64) -> Pose {
+        Pose {
+            position: self.ring.centre + self.ring.radius * unit(angle),
+            heading: angle + self.turn * FRAC_PI_2,
+        }
+    }
+
+    /// The way from a lane of one arm into one of another; `None` if it does not follow the ring, or
+    /// none that could be driven does.
+    pub(super) fn curve(
+        &self,
+        (arm, from): (&Arm<'_>, &ArmLane),
+        (to_arm, to): (&Arm<'_>, &ArmLane),
+    ) -> Option<ReferenceLine> {
+        let (start, end) = (self.arm(arm)?, self.arm(to_arm)?);
+        let between = (self.turn * (end.bearing - start.bearing)).rem_euclid(TAU);
+        let is_back = arm.road_id == to_arm.road_id && arm.end == to_arm.end;
+        // Back into the same arm it is once all around.
+        let between = if is_back { TAU } else { between };
+        let along = between - start.join - end.leave;
+        if along < LEAST_ARC {
+            return None;
+        }
+        let first = start.bearing + self.turn * start.join;
+        let bend = self.turn / self.ring.radius;
+        let onto = connecting_bend((from.pose, 0.0), (self.on_ring(first), 0.0))?;
+        let arc = Segment::Arc {
+            length: along * self.ring.radius,
+            curvature: bend,
+        };
+        let last = self.on_ring(first + self.turn * along);
+        let off = connecting_bend((last, 0.0), (to.pose, 0.0))?;
+        let segments = onto.segments().iter().cloned();
+        let segments = segments.chain([arc]).chain(off.segments().iter().cloned());
+        let whole = ReferenceLine::new(from.pose, segments.collect()).ok()?;
+        let miss = (whole.end().position - to.pose.position).length();
+        (miss < 1e-6).then_some(whole)
+    }
+}

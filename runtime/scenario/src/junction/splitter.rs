@@ -1,0 +1,334 @@
+//! Splitter islands: what nobody drives over between the entry and the exit of a roundabout's arm.
+//!
+//! ```text
+//!        | in : out |
+//!        |    :     |  <- cut         Entry and exit bend away from each other towards the ring. The
+//!        |   / \    |                 island is what their lanes, the bodies of cars that drive them,
+//!       /   /   \    \                and those on the ring leave between them. Where it is wide enough
+//!      /   '-----'    \               it is raised as far as buses keep off it; else it is painted.
+//!     .   ring  ->     .
+//! ```
+
+use super::arm::{Arm, ArmLane};
+use super::conflicts::Body;
+use super::{ConnectingPath, LaneEnd};
+use crate::ids::RoadId;
+use crate::road::{DrivingSide, RoadEnd};
+use glam::DVec2;
+use roadwright_geometry::{Pose, ReferenceLine, polygon};
+
+/// What bodies keep off painted islands, m, and off raised ones.
+const BESIDE_PAINT: f64 = 0.05;
+const BESIDE_KERB: f64 = 0.35;
+/// How far the rear of a body is behind its rear axle, m.
+const REAR: f64 = 1.0;
+/// From one place of a body that is looked at to the next, m.
+const STEP: f64 = 0.25;
+/// Points of a side of a body are so close, m.
+const BESIDE_STEP: f64 = 0.5;
+/// Extent of the rows and columns by which islands are found, m.
+const CELL: f64 = 0.25;
+/// What of a bus must not come over a kerb: up to its front wheels. What is before them swings over it.
+const WHEELS: Body = Body {
+    width: Body::LONG.width,
+    front: 5.2,
+};
+/// Where it is narrower there is no island, m: the line between the lanes ends there.
+const LEAST_WIDTH: f64 = 0.2;
+/// Smaller ones are left out: painted, and raised, length in m.
+const LEAST_LENGTH: f64 = 1.5;
+const LEAST_RAISED: f64 = 2.5;
+/// Who turns back enters on so much of the way, and leaves on as much.
+const AROUND: f64 = 0.3;
+/// A raised island is as wide as this at its end towards the ring at least, m.
+const LEAST_END: f64 = 1.2;
+
+/// The island between the entry and the exit of an arm of a roundabout.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Splitter {
+    /// The road of the arm.
+    pub road: RoadId,
+    /// Which end of it.
+    pub end: RoadEnd,
+    /// What is painted around it, counter-clockwise, m. Cars keep off it.
+    pub paint: Vec<DVec2>,
+    /// The raised part inside, counter-clockwise, m; empty where wheels of buses would drive over it.
+    pub raised: Vec<DVec2>,
+}
+
+/// The splitter islands of the arms of a roundabout. O(arms * paths * their lengths).
+pub(super) fn splitters(
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    side: DrivingSide,
+    paths: &[ConnectingPath],
+    may_raise: bool,
+) -> Vec<Splitter> {
+    let arms = arms.iter().zip(trims);
+    let of_arm = |(arm, &trim): (&Arm<'_>, &f64)| {
+        let frame = Frame::of(arm, trim, side)?;
+        let paint = frame.free(paths, Body::CAR, BESIDE_PAINT, LEAST_LENGTH)?;
+        let raised = may_raise
+            .then(|| frame.free(paths, WHEELS, BESIDE_KERB, LEAST_RAISED))
+            .flatten()
+            .filter(|island| island.end_width() >= LEAST_END);
+        Some(Splitter {
+            road: arm.road_id,
+            end: arm.end,
+            paint: frame.shape(&paint),
+            raised: raised.map_or_else(Vec::new, |island| frame.shape(&island)),
+        })
+    };
+    arms.filter_map(of_arm).collect()
+}
+
+/// An arm seen from its cut: x towards the ring, y to the left of that.
+struct Frame {
+    at: Pose,
+    road: RoadId,
+    end: RoadEnd,
+    /// Whether who enters drives on the right of who leaves.
+    enters_right: bool,
+    /// How far the middle of the ring may be, m.
+    depth: f64,
+}
+
+/// What is free between entry and exit: for each row from the cut on x and its right and left end, in the
+/// frame of the arm.
+struct Free(Vec<(f64, f64, f64)>);
+
+impl Free {
+    /// How wide it is at its end towards the ring, m.
+    fn end_width(&self) -> f64 {
+        self.0.last().map_or(0.0, |(_, right, left)| left - right)
+    }
+}
+
+impl Frame {
+    /// `None` where one cannot both enter and leave, or lanes of one direction lie between those of the
+    /// other.
+    fn of(arm: &Arm<'_>, trim: f64, side: DrivingSide) -> Option<Self> {
+        let (entering, leaving) = (arm.lanes(trim, side, true), arm.lanes(trim, side, false));
+        let inner = |lanes: &[ArmLane]| match side {
+            DrivingSide::Right => lanes.first().copied(),
+            DrivingSide::Left => lanes.last().copied(),
+        };
+        let (entry, exit) = (inner(&entering)?, inner(&leaving)?);
+        let enters_right = side == DrivingSide::Right;
+        let inward = if enters_right { 0.5 } else { -0.5 };
+        let entry_edge = entry.pose.point(0.0, inward * entry.width);
+        let exit_edge = exit.pose.point(0.0, inward * exit.width);
+        let at = Pose {
+            position: 0.5 * (entry_edge + exit_edge),
+            heading: entry.pose.heading,
+        };
+        Some(Self {
+            at,
+            road: arm.road_id,
+            end: arm.end,
+            enters_right,
+            depth: trim + 1.0,
+        })
+    }
+
+    /// What the paths leave free between them; `None` if it is too little.
+    fn free(
+        &self,
+        paths: &[ConnectingPath],
+        body: Body,
+        beside: f64,
+        least_length: f64,
+    ) -> Option<Free> {
+        let count = (self.depth / CELL).ceil() as usize;
+        let mut limits = Limits::new(count);
+        let is_here = |lane: LaneEnd| (lane.road, lane.end) == (self.road, self.end);
+        for path in paths {
+            let Some(curve) = &path.curve else { continue };
+            let role = match (is_here(path.from), is_here(path.to)) {
+                (true, true) => None,
+                (true, false) => Some(Role::Enters),
+                (false, true) => Some(Role::Leaves),
+                (false, false) => Some(Role::Passes),
+            };
+            self.sweep(curve, path.width, body, |share, point| {
+                // Who turns back enters first, comes past in front, and leaves.
+                let back = match share {
+                    ..AROUND => Role::Enters,
+                    share if share > 1.0 - AROUND => Role::Leaves,
+                    _ => Role::Passes,
+                };
+                limits.add(role.unwrap_or(back), point, self.enters_right);
+            });
+        }
+        limits.free(beside, least_length)
+    }
+
+    /// Gives all places that a body covers which drives along a curve with its rear axle, and what its
+    /// lane covers, to `add`, in this frame; with how much of the curve is behind the rear axle there.
+    fn sweep(
+        &self,
+        curve: &ReferenceLine,
+        width: (f64, f64),
+        body: Body,
+        mut add: impl FnMut(f64, DVec2),
+    ) {
+        let length = curve.length();
+        let (first, last) = (-body.front, length + REAR);
+        let steps = ((last - first) / STEP).ceil() as usize;
+        let along_body = ((body.front + REAR) / BESIDE_STEP).ceil() as usize;
+        for i in 0..=steps {
+            let s = first + (last - first) * i as f64 / steps as f64;
+            let on_curve = curve.pose(s.clamp(0.0, length));
+            let beyond = s - s.clamp(0.0, length);
+            let share_of_way = s / length.max(1e-6);
+            for k in 0..=along_body {
+                let share = k as f64 / along_body as f64;
+                let ahead = beyond - REAR + (body.front + REAR) * share;
+                for half in [-0.5 * body.width, 0.5 * body.width] {
+                    add(share_of_way, self.at.to_local(on_curve.point(ahead, half)));
+                }
+            }
+            if beyond == 0.0 {
+                let half = 0.5 * (width.0 + (width.1 - width.0) * s / length.max(1e-6));
+                for half in [-half, half] {
+                    add(share_of_way, self.at.to_local(on_curve.point(0.0, half)));
+                }
+            }
+        }
+    }
+
+    /// The outline, with sides that do not follow the steps of the rows.
+    fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
+        // Seen from the middle both sides are pushed in, as far as their highest places ask for.
+        let right = majorant(rows.iter().map(|&(x, right, _)| DVec2::new(x, right)));
+        let left = majorant(rows.iter().map(|&(x, _, left)| DVec2::new(x, -left)));
+        let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));
+        let mut points: Vec<DVec2> = (right.into_iter().chain(left))
+            .map(|p| self.at.point(p.x, p.y))
+            .collect();
+        points.dedup_by(|a, b| (*a - *b).length() < 0.02);
+        if polygon::signed_area(&points) < 0.0 {
+            points.reverse();
+        }
+        points
+    }
+}
+
+/// The corners of the least line that lies above points of growing x and bends to the right only.
+fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
+    let mut line: Vec<DVec2> = Vec::new();
+    for point in points {
+        while let [.., before, last] = line[..]
+            && (last - before).perp_dot(point - before) >= 0.0
+        {
+            line.pop();
+        }
+        line.push(point);
+    }
+    line
+}
+
+/// How a path passes an arm.
+#[derive(Clone, Copy, PartialEq)]
+enum Role {
+    Enters,
+    Leaves,
+    Passes,
+}
+
+/// What is driven over, by rows across the arm.
+struct Limits {
+    /// For each row how far entry and exit reach: the right limit and the left one, m.
+    rows: Vec<(f64, f64)>,
+    /// What others cover.
+    passed: Vec<DVec2>,
+}
+
+impl Limits {
+    fn new(count: usize) -> Self {
+        Self {
+            rows: vec![(f64::NEG_INFINITY, f64::INFINITY); count],
+            passed: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, role: Role, point: DVec2, enters_right: bool) {
+        let row = (point.x / CELL).floor();
+        if row < -1.0 || row > self.rows.len() as f64 {
+            return;
+        }
+        let is_right = match role {
+            Role::Enters => enters_right,
+            Role::Leaves => !enters_right,
+            Role::Passes => {
+                self.passed.push(point);
+                return;
+            }
+        };
+        // Beside its own row the next ones: samples may fall between.
+        let row = row as isize;
+        for near in row - 1..=row + 1 {
+            let Some((right, left)) = usize::try_from(near)
+                .ok()
+                .and_then(|i| self.rows.get_mut(i))
+            else {
+                continue;
+            };
+            if is_right {
+                *right = right.max(point.y);
+            } else {
+                *left = left.min(point.y);
+            }
+        }
+    }
+
+    /// The free rows from the cut on, up to what others drive over; `None` if there are too few.
+    fn free(&self, beside: f64, least_length: f64) -> Option<Free> {
+        let mut rows: Vec<(f64, f64, f64)> = Vec::new();
+        for (i, &(right, left)) in self.rows.iter().enumerate() {
+            let x = CELL * (i as f64 + 0.5);
+            let (right, left) = (right + beside, left - beside);
+            let is_free = right.is_finite() && left.is_finite() && left - right >= LEAST_WIDTH;
+            match (is_free, rows.is_empty()) {
+                (true, _) => rows.push((x, right, left)),
+                (false, true) => {}
+                (false, false) => break,
+            }
+        }
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        for &(_, right, left) in &rows {
+            (low, high) = (low.min(right), high.max(left));
+        }
+        if rows.is_empty() {
+            return None;
+        }
+        // How far towards the ring one comes in each column.
+        let columns = ((high - low) / CELL).ceil() as usize + 1;
+        let nearest = rows[0].0;
+        let mut ends = vec![rows[rows.len() - 1].0; columns];
+        for point in &self.passed {
+            let column = (point.y - low) / CELL;
+            if column < -1.0 || column > columns as f64 {
+                continue;
+            }
+            let column = column.floor() as isize;
+            for near in column - 1..=column + 1 {
+                let end = usize::try_from(near).ok().and_then(|i| ends.get_mut(i));
+                if let Some(end) = end {
+                    *end = end.min(point.x - beside);
+                }
+            }
+        }
+        // What lies behind a row that somebody passes over is no part of the island.
+        let reach = |right: f64, left: f64| {
+            let column = |y: f64| (((y - low) / CELL).floor().max(0.0) as usize).min(columns - 1);
+            let own = &ends[column(right)..=column(left)];
+            own.iter().copied().fold(f64::INFINITY, f64::min)
+        };
+        let is_clear = |&(x, right, left): &(f64, f64, f64)| x <= reach(right, left);
+        let clear = rows.iter().take_while(|row| is_clear(row)).count();
+        rows.truncate(clear);
+        let last = rows.last()?.0;
+        (last - nearest >= least_length).then_some(Free(rows))
+    }
+}

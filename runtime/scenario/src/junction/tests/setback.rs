@@ -1,0 +1,103 @@
+//! Stop lines out of the way of buses.
+
+use super::*;
+
+/// The corners of a body with its rear axle, or its front, at a pose.
+fn corners(at: Pose, (rear, front, half): (f64, f64, f64)) -> [DVec2; 4] {
+    [(rear, -half), (front, -half), (front, half), (rear, half)].map(|(x, y)| at.point(x, y))
+}
+
+/// Whether two convex areas overlap: no line along an edge of either parts them.
+fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
+    let parts = |one: &[DVec2; 4], other: &[DVec2; 4]| {
+        (0..4).any(|i| {
+            let edge = one[(i + 1) % 4] - one[i];
+            // Corners stand counter-clockwise: outside is on the right of each edge.
+            other.iter().all(|p| edge.perp_dot(*p - one[i]) < 0.0)
+        })
+    };
+    !parts(a, b) && !parts(b, a)
+}
+
+/// How many places of buses on any path touch cars of 4.6 m that wait with their fronts `back` metres
+/// before the cut of each lane that leads in.
+fn touched(junction: &Junction, back: impl Fn(LaneEnd) -> f64) -> usize {
+    let mut count = 0;
+    for lane in &junction.paths {
+        let start = lane.curve.as_ref().unwrap().start();
+        let car = corners(start, (-back(lane.from) - 4.6, -back(lane.from), 0.95));
+        for path in &junction.paths {
+            if path.from == lane.from {
+                continue;
+            }
+            let curve = path.curve.as_ref().unwrap();
+            let steps = (curve.length() / 0.2).ceil() as usize;
+            count += (0..=steps)
+                .map(|i| curve.pose(curve.length() * i as f64 / steps as f64))
+                .filter(|at| overlap(&car, &corners(*at, (-1.0, 8.0, 1.275))))
+                .count();
+        }
+    }
+    count
+}
+
+#[test]
+fn buses_turn_clear_of_those_who_wait_at_their_lines() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        for bearings in [&CROSS[..], &[0.0, 90.0, 180.0], &[90.0, 210.0, 330.0]] {
+            let junction = ruled(bearings, side, |_, _| {});
+            let setbacks = junction.setbacks();
+            let back = |lane: LaneEnd| {
+                let found = setbacks.iter().find(|(own, _)| *own == lane);
+                found.map_or(0.0, |(_, by)| *by)
+            };
+            // Where lines were at the cuts buses would touch who waits there.
+            assert!(touched(&junction, |_| 0.0) > 0, "{bearings:?}");
+            assert_eq!(touched(&junction, back), 0, "{bearings:?}");
+            assert!(
+                setbacks.iter().all(|(_, by)| (0.4..=7.0).contains(by)),
+                "{setbacks:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn lines_are_set_back_only_where_long_vehicles_drive() {
+    let mut scenario = crate::Scenario::new("lines");
+    assert!(!has_long_vehicles(&scenario));
+    // A type alone drives nowhere.
+    assert!(
+        scenario
+            .vehicle_types()
+            .values()
+            .any(|kind| kind.front() > 6.0)
+    );
+    let style = crate::operation::draw::RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 10.0,
+        section: CrossSection::driving(1, 1, 3.5),
+    };
+    let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap();
+    let road = scenario.network().next_road_id();
+    let edit = crate::operation::draw::road(&scenario, &line, &style).unwrap();
+    scenario.apply(edit).unwrap();
+    let flow = |vehicle: &str| crate::Flow {
+        vehicle: vehicle.into(),
+        stack: "idm".into(),
+        dynamics: None,
+        origin: crate::Place::lane(road, -1, 5.0),
+        destination: crate::Place::lane(road, -1, 90.0),
+        rate_per_hour: 100.0,
+        begin: 0.0,
+        end: 100.0,
+    };
+    for (vehicle, is_long) in [("car", false), ("enviro_400", true)] {
+        let id = scenario.next_flow_id();
+        let edit = crate::Edit::Flow(id, Some(Box::new(flow(vehicle))));
+        scenario.apply(edit).unwrap();
+        assert_eq!(has_long_vehicles(&scenario), is_long, "{vehicle}");
+    }
+}

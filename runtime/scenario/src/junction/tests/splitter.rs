@@ -1,0 +1,109 @@
+//! Splitter islands of roundabouts.
+
+use super::*;
+
+/// Whether a place lies inside an area, more than a centimetre from its edge.
+fn is_inside(area: &[DVec2], place: DVec2) -> bool {
+    polygon::contains(area, place) && polygon::boundary_distance(area, place) > 0.01
+}
+
+/// Places that a body covers along a path, and the edges of its lane.
+fn driven(path: &ConnectingPath, (front, half): (f64, f64)) -> Vec<DVec2> {
+    let curve = path.curve.as_ref().unwrap();
+    let steps = (curve.length() / 0.1).ceil() as usize;
+    let mut places = Vec::new();
+    for i in 0..=steps {
+        let share = i as f64 / steps as f64;
+        let pose = curve.pose(curve.length() * share);
+        let lane = 0.5 * (path.width.0 + (path.width.1 - path.width.0) * share);
+        for side in [-1.0, 1.0] {
+            places.push(pose.point(0.0, side * lane));
+            places.extend((0..=8).map(|k| {
+                let ahead = -1.0 + (front + 1.0) * f64::from(k) / 8.0;
+                pose.point(ahead, side * half)
+            }));
+        }
+    }
+    places
+}
+
+#[test]
+fn nobody_drives_over_the_islands_of_a_roundabout() {
+    for (way, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
+        for radius in [16.0, 24.0, 40.0] {
+            let layout = layout(&ring(radius, 4, way, side), side);
+            for node in 0..4 {
+                let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
+                let [island] = &junction.splitters[..] else {
+                    panic!("radius {radius}: {} islands", junction.splitters.len());
+                };
+                // The ring has none, the arm has one.
+                assert_eq!(island.road, RoadId(100 + node));
+                let area = polygon::signed_area(&island.paint);
+                assert!(
+                    area > 2.0 && polygon::is_simple(&island.paint),
+                    "{radius}: {area}"
+                );
+                for path in &junction.paths {
+                    for place in driven(path, (3.8, 0.95)) {
+                        assert!(!is_inside(&island.paint, place), "{radius}: {place}");
+                    }
+                    if !island.raised.is_empty() {
+                        for place in driven(path, (5.2, 1.275)) {
+                            assert!(!is_inside(&island.raised, place), "{radius}: {place}");
+                        }
+                    }
+                }
+                // What is raised lies within what is painted, and the island in the junction.
+                let is_held = |place: &DVec2| polygon::distance(&island.paint, *place) < 0.05;
+                assert!(island.raised.iter().all(is_held));
+                let outline = junction.polygon();
+                assert!(
+                    island
+                        .paint
+                        .iter()
+                        .all(|p| polygon::distance(&outline, *p) < 0.05)
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn islands_of_left_hand_traffic_mirror_those_of_right_hand_traffic() {
+    let right = layout(&ring(16.0, 4, 1.0, RIGHT), RIGHT);
+    let left = layout(&ring(16.0, 4, -1.0, DrivingSide::Left), DrivingSide::Left);
+    for node in 0..4 {
+        let of = |layout: &Layout| {
+            let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
+            junction.splitters[0].clone()
+        };
+        let (one, other) = (of(&right), of(&left));
+        for (shape, image) in [(one.paint, other.paint), (one.raised, other.raised)] {
+            let areas = [&shape, &image].map(|points| polygon::signed_area(points));
+            assert!((areas[0] - areas[1]).abs() < 0.1, "{areas:?}");
+            let mirrored: Vec<DVec2> = image.iter().map(|p| DVec2::new(p.x, -p.y)).collect();
+            let beside = |place: &DVec2| polygon::boundary_distance(&mirrored, *place);
+            assert!(shape.iter().all(|place| beside(place) < 0.3));
+        }
+    }
+}
+
+#[test]
+fn mini_roundabouts_have_painted_islands_only_and_other_junctions_none() {
+    let junction = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::MiniRoundabout);
+    });
+    for island in &junction.splitters {
+        assert!(island.raised.is_empty());
+        for path in &junction.paths {
+            for place in driven(path, (3.8, 0.95)) {
+                assert!(!is_inside(&island.paint, place));
+            }
+        }
+    }
+    let plain = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Priority)
+    });
+    assert!(plain.splitters.is_empty());
+}
