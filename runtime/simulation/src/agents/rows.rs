@@ -178,6 +178,8 @@ pub(crate) enum Refusal {
     People,
     /// The junction is about to be changed.
     Closed,
+    /// Somebody comes through an alley, or has waited for it for longer.
+    Alley,
 }
 
 /// What the behaviour of an agent wants until it wants something else.

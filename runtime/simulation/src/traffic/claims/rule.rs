@@ -24,7 +24,7 @@ const LOCK_AFTER: f64 = 60.0;
 /// The same where nobody has the right of way, s: who came first goes first, but a junction holds more
 /// if somebody who does not meet him may go beside him. At signals it is for who turns across the
 /// oncoming traffic: on a lane that others use as well it would hold them up for all of their green.
-const TURN_AFTER: f64 = 6.0;
+pub(super) const TURN_AFTER: f64 = 6.0;
 /// With waiting drivers take shorter gaps, down to this share of the critical gap.
 const LEAST_GAP_SHARE: f64 = 0.6;
 /// Who has been seeking a gap for so long, s, within so many metres of the end of its lane, gets the room that
@@ -498,6 +498,6 @@ pub(super) fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
     scene.speed(other.agent) < STANDING
         && matches!(
             refused,
-            Refusal::NoRoom | Refusal::NotFirst | Refusal::People
+            Refusal::NoRoom | Refusal::NotFirst | Refusal::People | Refusal::Alley
         )
 }
