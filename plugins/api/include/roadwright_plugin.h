@@ -79,7 +79,8 @@ enum {
   RW_STRIP_BUS_ONLY = 1,
   RW_STRIP_CONNECTION = 2,
   RW_STRIP_NO_THROUGH = 4, /* trips begin and end on its road, none leads through */
-  RW_STRIP_CLOSED = 8      /* its road is closed: who stands there may leave */
+  RW_STRIP_CLOSED = 8,     /* its road is closed: who stands there may leave */
+  RW_STRIP_NO_BUSES = 16   /* too narrow for buses */
 };
 
 /* ---- Rows -------------------------------------------------------------------------------- */

@@ -101,6 +101,8 @@ pub const STRIP_CONNECTION: u32 = 2;
 pub const STRIP_NO_THROUGH: u32 = 4;
 /// A strip's flag: its road is closed; who stands there may leave, nobody else drives on it.
 pub const STRIP_CLOSED: u32 = 8;
+/// A strip's flag: it is too narrow for buses.
+pub const STRIP_NO_BUSES: u32 = 16;
 
 /// Id of the extension [`RwPedalsExtension`].
 pub const PEDALS_EXTENSION: &str = "roadwright.pedals/1";

@@ -62,8 +62,8 @@ pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
-    AgentCounts, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell, Collision,
-    CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
+    AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell,
+    Collision, CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
     HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Inspection, JunctionFigures,
     JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, Lying, MechanicsRecord,
     Mishap, MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PlannedWay, PopulateFrom,

@@ -37,6 +37,8 @@ pub enum LaneAccess {
     All,
     /// Buses only.
     Buses,
+    /// All but buses: it is too narrow for one. Only lanes of roads, never paths of junctions.
+    Cars,
 }
 
 impl LaneAccess {
@@ -52,12 +54,16 @@ impl LaneAccess {
     /// Whether vehicles of a class may use it.
     #[inline]
     pub fn admits(self, class: VehicleClass) -> bool {
-        self == Self::All || class == VehicleClass::Bus
+        match self {
+            Self::All => true,
+            Self::Buses => class == VehicleClass::Bus,
+            Self::Cars => class == VehicleClass::Car,
+        }
     }
 
     /// Whether all who may use `other` may use this one as well.
     pub fn includes(self, other: Self) -> bool {
-        self == Self::All || other == Self::Buses
+        self == Self::All || self == other
     }
 
     /// Who may use both.

@@ -66,6 +66,10 @@ pub enum Code {
     JunctionDegraded,
     /// A connecting path is too tight for a vehicle that is used.
     ImpossibleTurn,
+    /// Two cars do not fit side by side on a part of a two-way road.
+    Alley,
+    /// A two-way road is too narrow for buses.
+    NoBuses,
     /// An obstacle stands on a lane.
     ObstacleOnRoad,
     /// Two obstacles overlap.
@@ -129,6 +133,8 @@ impl Code {
             Self::RoadSqueezed => "road-squeezed",
             Self::JunctionDegraded => "junction-degraded",
             Self::ImpossibleTurn => "impossible-turn",
+            Self::Alley => "alley",
+            Self::NoBuses => "no-buses",
             Self::ObstacleOnRoad => "obstacle-on-road",
             Self::ObstaclesOverlap => "obstacles-overlap",
             Self::NoSuchLane => "no-such-lane",

@@ -44,6 +44,7 @@
 
 mod access;
 mod agents;
+pub mod alleys;
 pub mod check;
 mod country;
 mod dynamics;

@@ -7,7 +7,8 @@ pub use junction::{
     ApproachLane, HeadVehicle, JunctionInspection, ProgrammeInspection, Turning, Waiting,
 };
 pub use road::{
-    Cell, LaneInspection, PlannedLane, RoadInspection, RoadVehicle, StopReason, StopTarget,
+    AlleyInspection, Cell, LaneInspection, PlannedLane, RoadInspection, RoadVehicle, StopReason,
+    StopTarget,
 };
 
 use crate::hands::{HandControls, Hands};

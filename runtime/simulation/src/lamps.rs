@@ -59,7 +59,7 @@ fn side(is_left: bool) -> Indicator {
 fn lane_change(world: &World, route: &Route, index: usize) -> f64 {
     let (progress, position) = (&world.agents.progress[index], &world.agents.position[index]);
     let graph = world.ground.graph();
-    if progress.seeking > 0.0 {
+    if progress.seeking != 0.0 {
         return route.lane_change_at(progress.at, graph);
     }
     let is_between = position.leaving != NO_LANELET || position.t.abs() > OFF_LANE;

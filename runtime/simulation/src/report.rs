@@ -76,6 +76,11 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     if !world.dynamics.standing.is_untouched() {
         hasher.add(&world.dynamics.standing);
     }
+    // And of alleys.
+    let alleys = world.traffic.claims.alleys_by_id(id_of);
+    if !alleys.is_empty() {
+        hasher.add(&alleys);
+    }
     // And of edits that wait.
     if let Some(edit) = &world.waiting {
         hasher.add(&(edit.since, world.traffic.claims.closed()));

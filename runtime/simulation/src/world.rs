@@ -266,7 +266,7 @@ impl World {
             &self.clock,
             (ground, types),
             &self.modules,
-            delays,
+            (&*delays, &*claims),
             &mut self.scratch.planning,
             routes,
             agents,
@@ -585,6 +585,8 @@ impl World {
     }
 }
 
+#[cfg(test)]
+mod alley_tests;
 #[cfg(test)]
 mod gridlock_tests;
 mod people;

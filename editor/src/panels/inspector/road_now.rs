@@ -9,7 +9,7 @@ use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::{Rect, RichText, Stroke, StrokeKind, Ui, Vec2, pos2, vec2};
 use roadwright_scenario::RoadId;
-use roadwright_simulation::{LaneInspection, PlannedLane, RoadVehicle};
+use roadwright_simulation::{AlleyInspection, LaneInspection, PlannedLane, RoadVehicle};
 
 /// Vehicles of a lane that are listed.
 const MOST_VEHICLES: usize = 12;
@@ -32,6 +32,34 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: RoadId, actions: &mut Vec<Actio
     for lane in &seen.lanes {
         self::lane(ui, model.theme(), lane, has_sections, actions);
     }
+    for alley in &seen.alleys {
+        self::alley(ui, alley, actions);
+    }
+}
+
+/// A stretch that is driven by turns: who is in it, and who waits.
+fn alley(ui: &mut Ui, alley: &AlleyInspection, actions: &mut Vec<Action>) {
+    let (from, to) = alley.span;
+    let title = format!("Too narrow for two, {from:.0} to {to:.0} m");
+    ui.label(RichText::new(title).strong());
+    let rows = [
+        ("In it, along the road", &alley.inside[0]),
+        ("In it, against the road", &alley.inside[1]),
+        ("Waiting, along the road", &alley.waiting[0]),
+        ("Waiting, against the road", &alley.waiting[1]),
+    ];
+    for (what, agents) in rows {
+        if agents.is_empty() {
+            continue;
+        }
+        ui.horizontal_wrapped(|ui| {
+            ui.label(RichText::new(what).weak());
+            for &id in agents.iter().take(MOST_VEHICLES) {
+                agent(ui, id, actions);
+            }
+        });
+    }
+    ui.add_space(6.0);
 }
 
 fn lane(

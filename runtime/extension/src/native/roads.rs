@@ -1,7 +1,8 @@
 //! The lane graph as flat arrays, for planners in plugins.
 
 use roadwright_plugin_api::abi::{
-    RwPoint, RwStrip, STRIP_BUS_ONLY, STRIP_CLOSED, STRIP_CONNECTION, STRIP_NO_THROUGH,
+    RwPoint, RwStrip, STRIP_BUS_ONLY, STRIP_CLOSED, STRIP_CONNECTION, STRIP_NO_BUSES,
+    STRIP_NO_THROUGH,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::junction::Turn;
@@ -30,6 +31,9 @@ impl FlatRoads {
             let mut flags = 0;
             if lanelet.access == LaneAccess::Buses {
                 flags |= STRIP_BUS_ONLY;
+            }
+            if lanelet.access == LaneAccess::Cars {
+                flags |= STRIP_NO_BUSES;
             }
             if lanelet.road_access != RoadAccess::All {
                 flags |= STRIP_NO_THROUGH;

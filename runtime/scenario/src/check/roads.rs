@@ -1,8 +1,11 @@
 //! Findings about roads and junctions.
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
+use crate::access::LaneAccess;
+use crate::alleys::Alleys;
 use crate::ids::RoadId;
 use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES};
+use crate::lane_graph::LaneletId;
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::polygon;
@@ -23,6 +26,47 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         flags(subjects, junction, findings);
     }
     impossible_turns(subjects, findings);
+    narrow_roads(subjects, findings);
+}
+
+/// Where two cars do not meet, and where no bus drives.
+fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
+    let (graph, network) = (subjects.graph, subjects.scenario.network());
+    let mut tell = |lanelet: LaneletId, at: f64, code: Code, message: String| {
+        let Some(road) = graph.lanelet(lanelet).road() else {
+            return;
+        };
+        if network.road(road).is_some() {
+            findings.push(Finding {
+                severity: Severity::Warning,
+                code,
+                object: ObjectId::Road(road),
+                place: graph.line(lanelet).position(at),
+                message,
+            });
+        }
+    };
+    for alley in Alleys::of(graph).list() {
+        let [way, _] = alley.ways;
+        let lanelet = graph.lanelet(way.lanelet);
+        let (from, to) = (lanelet.road_s(way.from), lanelet.road_s(way.to));
+        let message = format!(
+            "two cars do not fit side by side from {from:.0} to {to:.0} m: the middles of its lanes are \
+             {:.2} m from each other, and should be {:.2}; they drive there by turns",
+            alley.distance, alley.wanted
+        );
+        tell(way.lanelet, 0.5 * (way.from + way.to), Code::Alley, message);
+    }
+    let mut told = BTreeSet::new();
+    for (id, lanelet) in (0..).zip(graph.lanelets()) {
+        if lanelet.access == LaneAccess::Cars && told.insert(lanelet.road()) {
+            let message = format!(
+                "no bus drives there: its lanes are {:.2} m wide, and a bus 2.55",
+                lanelet.width
+            );
+            tell(id, 0.5 * lanelet.length(), Code::NoBuses, message);
+        }
+    }
 }
 
 /// The first road that is left out because all lanes together would be too long.

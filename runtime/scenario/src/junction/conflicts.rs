@@ -21,7 +21,7 @@ const LANE_SHARE: f64 = 0.95;
 /// Lanes that are nearer to each other than this are too narrow for two who meet in a bend, m.
 const NARROW: f64 = 2.8;
 /// Who meets another one there keeps so far from it, m.
-const ABREAST: f64 = 0.3;
+pub const ABREAST: f64 = 0.3;
 /// Bodies that swing out less than this keep to their lanes, m.
 const STEADY: f64 = 0.5;
 /// Lengthens the squared clearance, m^2: points are about a metre apart, so the nearest place of a
@@ -80,8 +80,13 @@ impl Body {
 
     /// How far it swings out on a connection, m.
     fn swing(self, path: &ConnectingPath) -> f64 {
+        self.swing_at(path.min_radius())
+    }
+
+    /// How far it swings out where its way has a radius, m; 0 where that is infinite.
+    pub fn swing_at(self, radius: f64) -> f64 {
         // The outer side of the rear axle, from the centre of the bend; infinite on a straight way.
-        let side = path.min_radius() + 0.5 * self.width;
+        let side = radius + 0.5 * self.width;
         if side.is_finite() {
             (side * side + self.front * self.front).sqrt() - side
         } else {

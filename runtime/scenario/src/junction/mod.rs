@@ -27,7 +27,7 @@ mod turn;
 
 pub use arm::{Arm, ArmLane};
 pub use border::Border;
-pub use conflicts::{Body, Conflict, Conflicts, Interval};
+pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
 pub use corner::Corner;
 pub use crossing::{CROSSING_WIDTH, Covered, Crossing, Taken};

@@ -7,7 +7,7 @@ use super::after_edit::{Before, first_paths};
 use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets};
 use crate::access::{LaneAccess, RoadAccess};
 use crate::ids::RoadId;
-use crate::junction::{ConnectingPath, Junction, LaneEnd, Layout};
+use crate::junction::{Body, ConnectingPath, Junction, LaneEnd, Layout};
 use crate::network::RoadNetwork;
 use crate::road::{DrivingSide, LaneChange, LaneSection, Road, RoadEnd};
 use crate::scenario::Scenario;
@@ -26,6 +26,9 @@ const MOST_LANE: f64 = 2e7;
 const MOST_POINTS: usize = 10_000_000;
 /// Shorter lanes offer no lane change, m: a car could not get straight again.
 const MIN_LANE_CHANGE: f64 = 15.0;
+/// Two lanes of opposite directions that are narrower than this have no buses, m: one is 2.55 m wide, and
+/// reaches over its lane by ten centimetres to both sides at most.
+const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
 /// Lanes shorter than this between their junctions are dropped, m.
 const MIN_LANELET: f64 = 0.05;
 
@@ -141,6 +144,7 @@ impl Builder {
                 })
                 .collect();
             self.link_neighbours(&ids);
+            self.close_narrow(&ids);
         }
     }
 
@@ -217,6 +221,26 @@ impl Builder {
             }
             if of_right.to_left() {
                 self.lanelets[right as usize].left = left;
+            }
+        }
+    }
+
+    /// Keeps buses off two lanes that are driven against each other and too narrow for one: a bus would
+    /// reach over the kerb, or over the lane of those who come the other way, all along.
+    fn close_narrow(&mut self, ids: &[(bool, LaneChange, LaneletId)]) {
+        for pair in ids.windows(2) {
+            let [(a_forward, _, a), (b_forward, _, b)] = [pair[0], pair[1]];
+            if a == NO_LANELET || b == NO_LANELET || a_forward == b_forward {
+                continue;
+            }
+            let is_narrow = |id: LaneletId| self.lanelet(id).width < NARROW_FOR_BUSES;
+            if is_narrow(a) && is_narrow(b) {
+                for id in [a, b] {
+                    let access = &mut self.lanelets[id as usize].access;
+                    if *access == LaneAccess::All {
+                        *access = LaneAccess::Cars;
+                    }
+                }
             }
         }
     }

@@ -5,7 +5,7 @@
 //! once by who has only left roads so far, once by who is arriving ([`TripPart`]).
 
 use super::{LaneGraph, LaneletId, NO_LANELET};
-use crate::access::{LaneAccess, RoadAccess, TripPart, VehicleClass};
+use crate::access::{RoadAccess, TripPart, VehicleClass};
 use std::collections::VecDeque;
 
 /// What can be reached, by the part of the trip.
@@ -124,7 +124,7 @@ impl LaneGraph {
     pub fn main_component(&self) -> Vec<LaneletId> {
         let is_open = |id: LaneletId| {
             let lanelet = self.lanelet(id);
-            lanelet.access == LaneAccess::All && lanelet.road_access == RoadAccess::All
+            lanelet.access.admits(VehicleClass::Car) && lanelet.road_access == RoadAccess::All
         };
         let mut graph = petgraph::graph::DiGraph::<(), ()>::with_capacity(self.lanelets.len(), 0);
         for _ in &self.lanelets {

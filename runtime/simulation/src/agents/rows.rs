@@ -129,7 +129,8 @@ pub(crate) struct Progress {
     pub(crate) planned_at: u64,
     /// How long it has been standing, s.
     pub(crate) standing: f64,
-    /// How long it has been waiting for a gap in the lane that its route asks for, s.
+    /// How long it has been waiting for a gap in the lane that its route asks for, s; below 0 where there
+    /// is a gap, and somebody who has been let into a junction counts on the room.
     pub(crate) seeking: f32,
 }
 
@@ -178,6 +179,8 @@ pub(crate) enum Refusal {
     People,
     /// The junction is about to be changed.
     Closed,
+    /// Somebody comes through an alley, or has waited for it for longer.
+    Alley,
 }
 
 /// What the behaviour of an agent wants until it wants something else.

@@ -143,6 +143,7 @@ impl Room<'_> {
             Start::Lane { lanelet, s } => {
                 self.has_room_at_seams(lanelet, s, own_type)
                     && self.leaves_what_is_promised(lanelet, own_type)
+                    && self.meets_nobody_in_alleys((lanelet, s), own_type)
                     && self
                         .on_lane(lanelet)
                         .all(|agent| self.is_apart_on_lane(agent, s, own_type))
@@ -203,6 +204,23 @@ impl Room<'_> {
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         self.claims
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
+    }
+
+    /// Whether nobody comes through an alley in which the vehicle would appear, and nobody has appeared in
+    /// it in this step to come the other way.
+    fn meets_nobody_in_alleys(&self, (lanelet, s): (LaneletId, f64), own: &VehicleType) -> bool {
+        let alleys = self.bodies.ground.alleys();
+        let body = (s - own.rear_overhang, s + own.front);
+        let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
+            let way = alleys.way(side);
+            body.1 > way.from && body.0 < way.to
+        });
+        sides.all(|&(alley, is_second)| {
+            let other = (alley, !is_second);
+            let facing = alleys.way(other).lanelet;
+            self.claims.alley_holders(other).next().is_none()
+                && !self.appeared.contains_key(&Some(facing))
+        })
     }
 
     fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {

@@ -4,7 +4,7 @@ use roadwright_geometry::math::Stream;
 use roadwright_geometry::{DVec2, polygon};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind};
 use roadwright_scenario::{
-    LaneAccess, NodeId, RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario,
+    NodeId, RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, VehicleClass,
 };
 use std::collections::BTreeMap;
 
@@ -126,7 +126,8 @@ fn is_usable(graph: &LaneGraph, id: LaneletId) -> bool {
         RoadAccess::All | RoadAccess::Destination
     );
     let is_lane = matches!(lanelet.kind, LaneletKind::Lane { .. });
-    is_lane && is_open && lanelet.access == LaneAccess::All && lanelet.length() >= MIN_LANE
+    let is_for_cars = lanelet.access.admits(VehicleClass::Car);
+    is_lane && is_open && is_for_cars && lanelet.length() >= MIN_LANE
 }
 
 /// How much traffic comes and goes over the edge on one lane of a road, relative to others.

@@ -30,6 +30,7 @@ use named_places::named_places;
 use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::{HeightField, Pose};
+use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 use roadwright_scenario::{Custom, GripMap, GroundGrip, NodeId, Road, RoadId, Scenario};
@@ -357,6 +358,12 @@ impl Ground {
         self.roads.group_like(&other.roads, theirs)
     }
 
+    /// Where two cars do not fit side by side.
+    #[inline]
+    pub(crate) fn alleys(&self) -> &Alleys {
+        &self.roads.alleys
+    }
+
     /// Length of a lanelet, m.
     #[inline]
     pub(crate) fn length(&self, id: LaneletId) -> f64 {
@@ -420,6 +427,16 @@ impl Ground {
     #[inline]
     pub(crate) fn setback(&self, junction: u32, path: u32) -> f64 {
         self.roads.setback(junction, path)
+    }
+
+    /// The smallest node of a junction at an end of a road. O(junctions): for people.
+    pub(crate) fn node_at(&self, road: RoadId) -> Option<NodeId> {
+        let junctions = 0..self.junction_count() as u32;
+        let mut own = junctions.filter(|&junction| {
+            let mut arms = self.roads.stop_lines(junction);
+            arms.any(|(arm, ..)| arm == road)
+        });
+        own.next().and_then(|junction| self.node(junction))
     }
 
     /// The law of a junction.

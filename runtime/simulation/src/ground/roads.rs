@@ -3,6 +3,7 @@
 use super::crossings::{Crossings, is_crossed};
 use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
+use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, Layout, Programme, RightOfWay, SignalPlans, Signals,
     Turn, layout, layout_after_edit, signal_plans,
@@ -149,6 +150,8 @@ pub(crate) struct Roads {
     gists: Vec<Gist>,
     rings: Rings,
     crossings: Crossings,
+    /// Where two cars do not fit side by side.
+    pub(crate) alleys: Alleys,
 }
 
 impl Roads {
@@ -211,6 +214,7 @@ impl Roads {
         let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         Self {
             rings: Rings::new(scenario.network(), &layout, &graph),
+            alleys: Alleys::of(&graph),
             crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
             graph,

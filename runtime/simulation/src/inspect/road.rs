@@ -28,6 +28,20 @@ pub struct RoadInspection {
     pub road: RoadId,
     /// Its lanes that can be driven, by lane id, then by lane section.
     pub lanes: Vec<LaneInspection>,
+    /// Where two cars do not fit side by side, along the road.
+    pub alleys: Vec<AlleyInspection>,
+}
+
+/// A stretch of a road that is driven by turns.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AlleyInspection {
+    /// Where it begins and ends along the road, m.
+    pub span: (f64, f64),
+    /// The agents that have been let in, along the road and against it; of one direction at most, unless
+    /// somebody has got in without being let in.
+    pub inside: [Vec<u64>; 2],
+    /// The agents that wait for it as the first of their lane, along the road and against it.
+    pub waiting: [Vec<u64>; 2],
 }
 
 /// A lane of a road, within one lane section.
@@ -141,7 +155,40 @@ pub(crate) fn inspect(world: &World, road: RoadId) -> Option<RoadInspection> {
     let lanes = world.lane_graph().lanes_of(road);
     let pieces = lanes.flat_map(|(_, pieces)| pieces);
     let lanes: Vec<_> = pieces.filter_map(|&piece| lane(world, piece)).collect();
-    (!lanes.is_empty()).then_some(RoadInspection { road, lanes })
+    (!lanes.is_empty()).then(|| RoadInspection {
+        road,
+        lanes,
+        alleys: alleys(world, road),
+    })
+}
+
+/// The alleys of a road. O(vehicles) where it has any.
+fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
+    let (graph, alleys) = (world.lane_graph(), world.ground().alleys());
+    let mut seen = Vec::new();
+    for (number, alley) in (0..).zip(alleys.list()) {
+        let way = alley.ways[0];
+        if graph.lanelet(way.lanelet).road() != Some(road) {
+            continue;
+        }
+        let claims = &world.traffic.claims;
+        let id = |agent: u32| world.agents.identity[agent as usize].id;
+        let sides = [(number, false), (number, true)];
+        let sorted = |agents: Vec<u32>| {
+            let mut ids: Vec<u64> = agents.into_iter().map(id).collect();
+            ids.sort_unstable();
+            ids.dedup();
+            ids
+        };
+        let lanelet = graph.lanelet(way.lanelet);
+        seen.push(AlleyInspection {
+            span: (lanelet.road_s(way.from), lanelet.road_s(way.to)),
+            inside: sides.map(|side| sorted(claims.alley_holders(side).collect())),
+            waiting: sides
+                .map(|side| sorted(claims.waiting_for(side, world.setting(), &world.agents))),
+        });
+    }
+    seen
 }
 
 fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {

@@ -227,6 +227,8 @@ fn who_has_been_seeking_a_gap_for_long_is_let_in() {
     let cases = [
         (6.0, 130.0, 8.0, "follows"),
         (4.0, 130.0, 8.0, "drives on"),
+        // Somebody counts on the room that it would take.
+        (-6.0, 130.0, 8.0, "drives on"),
         // It cannot stop in time any more.
         (6.0, 108.0, 0.0, "drives on"),
         // That one is behind.

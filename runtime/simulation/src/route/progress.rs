@@ -196,7 +196,18 @@ impl Progress {
         let seeks = position.may_change_lane()
             && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
             && route.lane_change_at(self.at, ground.graph()) != 0.0;
-        self.seeking = if seeks { self.seeking + dt as f32 } else { 0.0 };
+        // Below 0 while it is kept from changing: it goes on from there.
+        self.seeking = if seeks {
+            self.seeking + (dt as f32).copysign(self.seeking)
+        } else {
+            0.0
+        };
+    }
+
+    /// Notes whether others keep it from changing, who have been promised room on the lane beside.
+    pub(crate) fn note_kept(&mut self, is_kept: bool) {
+        let sought = self.seeking.abs();
+        self.seeking = if is_kept { -sought } else { sought };
     }
 
     /// Finds a body at a place on its lanelet, and on those that it has come to; `s` is beyond the

@@ -139,14 +139,16 @@ impl Effecting<'_> {
         if output.top_speed.is_finite() {
             wish.top_speed = output.top_speed.max(0.0);
         }
+        self.agents.progress[index].note_kept(false);
         if output.lane_change != 0.0 {
             self.begin_lane_change(agent, output.lane_change > 0.0);
         }
     }
 
     /// Whether a vehicle finds its way over to a place of the lane beside, m, and leaves to others what they
-    /// count on.
-    fn has_room_to_change(&self, agent: u32, beside: (LaneletId, f64), room: f64) -> bool {
+    /// count on. Where only that is missing it says so: who would let it in would wait for it, and it for
+    /// those who come up behind that one.
+    fn has_room_to_change(&mut self, agent: u32, beside: (LaneletId, f64), room: f64) -> bool {
         let lanes = Lanes {
             ground: self.ground,
             types: self.types,
@@ -154,10 +156,16 @@ impl Effecting<'_> {
             agents: self.agents,
         };
         let own = &self.agents.position[agent as usize];
-        [(own.lanelet, own.s), beside].into_iter().all(|place| {
-            lanes.has_way_to_change(agent, place, room)
-                && self.traffic.claims.leaves_promised(lanes, agent, place)
-        })
+        let places = [(own.lanelet, own.s), beside];
+        let has_way = |&place: &(LaneletId, f64)| lanes.has_way_to_change(agent, place, room);
+        let leaves =
+            |&place: &(LaneletId, f64)| self.traffic.claims.leaves_promised(lanes, agent, place);
+        if !places.iter().all(has_way) {
+            return false;
+        }
+        let is_free = places.iter().all(leaves);
+        self.agents.progress[agent as usize].note_kept(!is_free);
+        is_free
     }
 
     /// Begins a lane change, if it is possible here and now; else nothing happens, and the behaviour
@@ -174,6 +182,7 @@ impl Effecting<'_> {
         let graph = self.ground.graph();
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
+        let next = route.lanelet(progress.at + 1);
         // Between two lanes at the end of both it could neither go on nor change again.
         let more = route
             .lane_changes_from(progress.at, graph)
@@ -189,7 +198,6 @@ impl Effecting<'_> {
             return;
         }
         // A change that the route does not ask for needs another route, and room.
-        let next = route.lanelet(progress.at + 1);
         if next != Some(target) && !self.lead_through(agent, target) {
             return;
         }

@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
 use crate::route::{Deferred, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
-use crate::traffic::Delays;
+use crate::traffic::{Claims, Delays};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_plugin_api::PlannerInput;
@@ -55,6 +55,7 @@ struct Scene<'a> {
     types: &'a VehicleTypes,
     routes: &'a Routes,
     agents: &'a Agents,
+    claims: &'a Claims,
 }
 
 /// New routes for agents that have stood for long or cannot change lanes in time. All questions of
@@ -63,7 +64,7 @@ pub(crate) fn plan(
     clock: &Clock,
     (ground, types): (&Ground, &VehicleTypes),
     modules: &Modules,
-    delays: &Delays,
+    (delays, claims): (&Delays, &Claims),
     rota: &mut Rota,
     routes: &mut Routes,
     agents: &mut Agents,
@@ -79,6 +80,7 @@ pub(crate) fn plan(
             types,
             routes,
             agents,
+            claims,
         };
         let due = rota.due(number, clock.step).0;
         let deferred = scene.ask_for(due, &mut questions, &mut needs);
@@ -217,12 +219,18 @@ impl Scene<'_> {
         let index = agent as usize;
         let progress = &self.agents.progress[index];
         // What has been granted is driven.
-        if self.agents.claim[index].granted_to > progress.at + 1 {
+        if self.kept_to(agent) > progress.at + 1 {
             return None;
         }
         let route = self.routes.get(progress.route);
         let class = self.class(agent);
         route.deferred(progress.at, progress.reached, self.ground.graph(), class)
+    }
+
+    /// The index of an agent's route up to which it keeps to it: junctions and alleys have let it in.
+    fn kept_to(&self, agent: u32) -> u32 {
+        let granted_to = self.agents.claim[agent as usize].granted_to;
+        granted_to.max(self.claims.alleys_held_to(agent))
     }
 
     fn class(&self, agent: u32) -> VehicleClass {
@@ -283,7 +291,7 @@ impl Scene<'_> {
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let route = self.routes.get(progress.route);
         // What has been granted is kept: the new run begins with the first lanelet after it.
-        let granted_to = self.agents.claim[index].granted_to;
+        let granted_to = self.kept_to(agent);
         let from = if granted_to > progress.at + 1 {
             granted_to
         } else {
@@ -369,6 +377,7 @@ mod tests {
             types: &stand.types,
             routes: &stand.routes,
             agents: &stand.agents,
+            claims: &stand.claims,
         };
         let trigger = scene.trigger(agent)?;
         Some((trigger, scene.need(agent, trigger)?))

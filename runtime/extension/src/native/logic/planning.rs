@@ -1,5 +1,5 @@
 //! Asking a library for routes. Every route that comes back is checked; the built-in planner answers
-//! where there is none, or none that can be driven.
+//! where there is none, none that can be driven, or one that a restriction by way of roads forbids.
 
 use super::{Active, Native};
 use crate::lock::locked;
@@ -11,6 +11,7 @@ use roadwright_agent::{ParameterSet, Planner, PlannerView, Step};
 use roadwright_plugin_api::abi::{ROW_NOT_WRITTEN, ROW_OK};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::{LaneAccess, VehicleClass};
 use std::sync::Arc;
 
 impl Planner for Native<AsPlanner> {
@@ -42,6 +43,18 @@ impl Planner for Native<AsPlanner> {
             self.plan_chunk(active, &step, (view, &roads), inputs, routes, outputs);
         }
     }
+}
+
+/// Whether a route that can be driven keeps the restrictions by way of roads, and leads no bus where it does
+/// not fit.
+fn is_allowed(graph: &LaneGraph, input: &PlannerInput, lanelets: &[LaneletId]) -> bool {
+    let class = VehicleClass::from_number(input.bus);
+    // Who stands on the first one stands there.
+    let fits = |&lanelet: &LaneletId| {
+        let access = graph.lanelet(lanelet).access;
+        access != LaneAccess::Cars || access.admits(class)
+    };
+    lanelets.iter().skip(1).all(fits) && graph.keeps_via_rules(lanelets)
 }
 
 impl Native<AsPlanner> {
@@ -101,15 +114,19 @@ impl Native<AsPlanner> {
             // A call that has failed may have left any status: none of its routes is looked at.
             let found = (status[row] == ROW_OK && answered.is_ok())
                 .then(|| checked_route(roads, input, output, &route));
+            // Not its fault: the binary interface says nothing of restrictions by way of roads, and builds may
+            // be older than what it says of narrow lanes.
+            let is_unknown =
+                matches!(found, Some(Ok(lanelets)) if !is_allowed(view.graph, input, lanelets));
             match found {
-                Some(Ok(lanelets)) => {
+                Some(Ok(lanelets)) if !is_unknown => {
                     output.start = routes.len() as u32;
                     output.count = lanelets.len() as u32;
                     routes.extend_from_slice(lanelets);
                 }
                 wrong => {
                     replaced += 1;
-                    bad += u64::from(status[row] != ROW_NOT_WRITTEN);
+                    bad += u64::from(status[row] != ROW_NOT_WRITTEN && !is_unknown);
                     if let Some(Err(flaw)) = wrong {
                         locked(&self.health).flaw.clone_from(&flaw);
                         self.cell.note_fault(&flaw);

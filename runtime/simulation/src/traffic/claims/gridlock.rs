@@ -55,6 +55,8 @@ struct Head {
     needs: Vec<Need>,
     /// Which of those leads to the full lane.
     full: usize,
+    /// Whom it waits for, if that is who comes through an alley.
+    oncoming: Option<u32>,
     /// The head of that lane, by its number; the lane may be moving.
     next: Option<usize>,
 }
@@ -180,8 +182,10 @@ impl Claims {
         let agents = scene.agents;
         let standing = scratch.requests.iter().filter(|request| {
             let refused = agents.claim[request.agent as usize].refused;
-            matches!(refused, Refusal::NoRoom | Refusal::Occupied)
-                && agents.progress[request.agent as usize].standing >= STANDS
+            matches!(
+                refused,
+                Refusal::NoRoom | Refusal::Occupied | Refusal::Alley
+            ) && agents.progress[request.agent as usize].standing >= STANDS
         });
         let mut heads: Vec<Head> = standing
             .filter_map(|request| self.head(request, scene))
@@ -195,7 +199,10 @@ impl Claims {
             .collect();
         by_agent.sort_unstable();
         for head in &mut heads {
-            let blocker = blocker(head.needs[head.full].exit, scene);
+            let blocker = match head.oncoming {
+                Some(oncoming) => foremost_of(oncoming, scene),
+                None => blocker(head.needs[head.full].exit, scene),
+            };
             let known = |agent| {
                 by_agent
                     .binary_search_by_key(&agent, |(agent, _)| *agent)
@@ -209,6 +216,15 @@ impl Claims {
     fn head(&self, request: &Request, scene: &Scene<'_>) -> Option<Head> {
         let mut needs = Vec::new();
         scene.needs(request, &mut needs);
+        if let Some(oncoming) = self.oncoming(request, &needs, scene) {
+            return Some(Head {
+                request: *request,
+                needs,
+                full: 0,
+                oncoming: Some(oncoming),
+                next: None,
+            });
+        }
         let last = needs.len().checked_sub(1)?;
         let full = (0..needs.len())
             .find(|&i| !self.has_room(request, &needs[i], (i == last, &[]), scene))?;
@@ -218,8 +234,28 @@ impl Claims {
             request: *request,
             needs,
             full,
+            oncoming: None,
             next: None,
         })
+    }
+
+    /// Who comes through an alley that somebody needs at a junction, or beyond it.
+    fn oncoming(&self, request: &Request, needs: &[Need], scene: &Scene<'_>) -> Option<u32> {
+        if !self.heeds_alleys(scene.ground) {
+            return None;
+        }
+        let mut alleys = Vec::new();
+        self.alleys.needs_beyond(request, needs, scene, &mut alleys);
+        self.alleys.first_of(request.agent, &alleys, scene)
+    }
+
+    fn needs_alley(&self, request: &Request, needs: &[Need], scene: &Scene<'_>) -> bool {
+        if !self.heeds_alleys(scene.ground) {
+            return false;
+        }
+        let mut alleys = Vec::new();
+        self.alleys.needs_beyond(request, needs, scene, &mut alleys);
+        !alleys.is_empty()
     }
 
     /// What the heads of a ring need, if all of them may enter now, and find room when all do.
@@ -234,6 +270,10 @@ impl Claims {
         for &number in ring {
             let head = &heads[number];
             let next = &heads[head.next?];
+            // Who waits for an alley cannot go before all have left it.
+            if self.needs_alley(&head.request, &head.needs, scene) {
+                return None;
+            }
             // Lanes that are only passed have to be empty, and a ring does not empty them.
             let is_last = head.full + 1 == head.needs.len();
             let need = &head.needs[head.full];
@@ -331,7 +371,7 @@ impl Claims {
                 at,
                 exit,
             };
-            let is_other = exit != head.needs[0].exit;
+            let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
             let has_room = self.has_room(&head.request, &need, (true, &[]), scene);
@@ -360,7 +400,11 @@ fn are_in_conflict(one: &[Need], other: &[Need], scene: &Scene<'_>) -> bool {
 /// Who stands first in the queue that fills a lane: the foremost on it, or on the lanes that it goes on
 /// to, up to where it waits.
 fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<u32> {
-    let mut first = foremost(exit, scene)?;
+    foremost_of(foremost(exit, scene)?, scene)
+}
+
+/// Who stands first in the queue of a vehicle.
+fn foremost_of(mut first: u32, scene: &Scene<'_>) -> Option<u32> {
     for _ in 0..QUEUE {
         let agent = first as usize;
         let claim = &scene.agents.claim[agent];

@@ -58,8 +58,10 @@
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
 //! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that once a step;
 //! `promise.rs` knows who counts on room beyond;
+//! `alley.rs` lets into stretches that are too narrow for two;
 //! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
 
+mod alley;
 mod bound;
 mod follow_up;
 mod gridlock;
@@ -78,10 +80,12 @@ use super::signals::Arrival;
 use crate::agents::Agents;
 use crate::ground::Ground;
 use crate::summary::LawCounts;
+use alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use follow_up::Entries;
 pub(crate) use gridlock::{StuckRing, WayRound};
 pub use look::Ticket;
 use request::{Approach, Need, Request};
+use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::lane_graph::LaneletId;
 use rule::Pending;
 use scene::Scene;
@@ -162,6 +166,8 @@ pub(crate) struct Claims {
     entries: Entries,
     /// Rings of full lanes that are counted as locked, by the smallest id of their heads.
     gridlocked: Vec<u64>,
+    /// Who is in which alley.
+    alleys: Alleys,
     /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
     #[serde(skip)]
     closed: Vec<u32>,
@@ -169,6 +175,10 @@ pub(crate) struct Claims {
     #[cfg(test)]
     #[serde(skip)]
     pub(crate) leaves_rings: bool,
+    /// Alleys are roads as others are: what a test compares with.
+    #[cfg(test)]
+    #[serde(skip)]
+    pub(crate) leaves_alleys: bool,
     #[serde(skip)]
     scratch: Scratch,
 }
@@ -181,6 +191,11 @@ struct Scratch {
     /// What those wait for who are not passed over any more.
     pending: Vec<Pending>,
     needs: Vec<Need>,
+    /// Who wants into alleys from the open road, what somebody needs of them, and what is kept for those
+    /// who have waited for long.
+    alley_requests: Vec<AlleyRequest>,
+    alley_needs: Vec<AlleyNeed>,
+    kept_alleys: Vec<Kept>,
     /// Who has to give its grants back, and from which index of its route on.
     revoked: Vec<(u32, u32)>,
     /// For how long people have kept vehicles from driving over each busy crossing, s.
@@ -298,6 +313,7 @@ impl Claims {
         };
         let mut busy = self.busy.iter();
         self.granted.len() == junctions
+            && self.alleys.fits(ground, agents)
             && self.longest_waits.len() == junctions
             && self.granted.iter().enumerate().all(is_sound)
             && busy.all(|&junction| (junction as usize) < junctions)
@@ -396,6 +412,18 @@ impl Claims {
         tickets
     }
 
+    /// Whether there are alleys that are driven by turns.
+    #[cfg(test)]
+    fn heeds_alleys(&self, ground: &Ground) -> bool {
+        !ground.alleys().is_empty() && !self.leaves_alleys
+    }
+
+    #[cfg(not(test))]
+    #[allow(clippy::unused_self, reason = "tests have a switch")]
+    fn heeds_alleys(&self, ground: &Ground) -> bool {
+        !ground.alleys().is_empty()
+    }
+
     #[cfg(test)]
     fn leaves_rings(&self) -> bool {
         self.leaves_rings
@@ -486,13 +514,32 @@ impl Claims {
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
+    /// What is held of alleys, and who waits for one, by id; empty where there are none.
+    pub(crate) fn alleys_by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32, u64)> {
+        let mut all = self.alleys.by_id(id_of);
+        all.sort_unstable();
+        all
+    }
+
+    /// The index of an agent's route up to which it holds alleys; 0 if it holds none.
+    pub(crate) fn alleys_held_to(&self, agent: u32) -> u32 {
+        self.alleys.held_to(agent)
+    }
+
+    /// Who holds one direction of an alley.
+    pub(crate) fn alley_holders(&self, side: AlleySide) -> impl Iterator<Item = u32> + '_ {
+        self.alleys.holders(side)
+    }
+
     /// Takes back the grants of a vehicle from an index of its route on.
     pub(crate) fn forget_from(&mut self, agent: u32, at: u32) {
+        self.alleys.forget_from(agent, at);
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }
 
     /// Takes back all grants of a vehicle.
     pub(crate) fn forget(&mut self, agent: u32) {
+        self.alleys.forget(agent);
         self.keep(|grant| grant.agent != agent);
     }
 

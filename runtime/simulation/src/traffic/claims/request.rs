@@ -262,7 +262,7 @@ fn next_contested(
 /// How far ahead of its rear axle a vehicle asks, m. Example: a car whose front is 3.6 m before its
 /// rear axle asks at 8 m/s from 64 / (2 * 1.8) + 12 + 3.6 = 33 m.
 #[inline]
-fn reach(
+pub(super) fn reach(
     ground: &Ground,
     motion: &Motion,
     position: &LanePosition,

@@ -24,9 +24,13 @@ const LOCK_AFTER: f64 = 60.0;
 /// The same where nobody has the right of way, s: who came first goes first, but a junction holds more
 /// if somebody who does not meet him may go beside him. At signals it is for who turns across the
 /// oncoming traffic: on a lane that others use as well it would hold them up for all of their green.
-const TURN_AFTER: f64 = 6.0;
+pub(super) const TURN_AFTER: f64 = 6.0;
 /// With waiting drivers take shorter gaps, down to this share of the critical gap.
 const LEAST_GAP_SHARE: f64 = 0.6;
+/// Who has been seeking a gap for so long, s, within so many metres of the end of its lane, gets the room that
+/// becomes free on the lane beside.
+const SEEKS_FOR: f32 = 10.0;
+const AT_END: f64 = 12.0;
 /// Slower than this counts as standing, m/s.
 const STANDING: f64 = 0.2;
 /// Who is faster than this inside a junction leaves it soon, m/s.
@@ -152,7 +156,8 @@ impl Claims {
         let others = promised
             .chain(there)
             .filter(|&agent| agent != request.agent);
-        tail.reach - others.map(|agent| scene.space(agent)).sum::<f64>()
+        let others = others.map(|agent| scene.space(agent)).sum::<f64>();
+        tail.reach - others - space_for_seekers(need.exit, scene)
     }
 
     /// Whether one more vehicle fits into a ring, and another one beside it: so one place stays free, and
@@ -183,6 +188,22 @@ impl Claims {
             .sum();
         taken + 2.0 * scene.space(request.agent) <= ring.length
     }
+}
+
+/// Length in a queue of those, m, who stand at the end of a lane beside an exit, and get nowhere but by changing
+/// to it: the room that the next vehicle leaves there is theirs. Others would be let in for ever, count on
+/// that room, and keep them where they are, and with them all who stand behind.
+fn space_for_seekers(exit: LaneletId, scene: &Scene<'_>) -> f64 {
+    let lanes = scene.ground.graph().changing_onto(exit);
+    let seeking = lanes.filter_map(|lane| {
+        let first = scene.index.on_lanelet(lane).last()?;
+        let progress = &scene.agents.progress[first.agent as usize];
+        let is_at_end = scene.ground.length(lane) - first.s < AT_END;
+        let has_waited = progress.standing >= 1.0 && progress.seeking.abs() >= SEEKS_FOR;
+        let wants_over = scene.route(first.agent).lanelet(progress.at + 1) == Some(exit);
+        (is_at_end && has_waited && wants_over).then(|| scene.space(first.agent))
+    });
+    seeking.sum()
 }
 
 /// Whether a vehicle on a lane has come into the next junction with its front, and drives through it.
@@ -478,6 +499,6 @@ pub(super) fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
     scene.speed(other.agent) < STANDING
         && matches!(
             refused,
-            Refusal::NoRoom | Refusal::NotFirst | Refusal::People
+            Refusal::NoRoom | Refusal::NotFirst | Refusal::People | Refusal::Alley
         )
 }

@@ -5,6 +5,7 @@ use crate::agents::Refusal;
 use crate::modules::SignalControllers;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
+use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
@@ -333,4 +334,60 @@ fn a_full_exit_keeps_everybody_out() {
     crossing.agents.remove(first);
     crossing.step(2);
     assert!(crossing.is_let_in(agent));
+}
+
+#[test]
+fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
+    // (seeking for, s, before the end of its lane, m, whether it wants over, whether who comes is let in)
+    let cases = [
+        (12.0, 4.0, true, false),
+        // Others who count on the room keep it where it is.
+        (-12.0, 4.0, true, false),
+        (4.0, 4.0, true, true),
+        (12.0, 20.0, true, true),
+        (12.0, 4.0, false, true),
+    ];
+    for (seeking, before, wants_over, comes) in cases {
+        let roads = [
+            ((-100.0, 0.0), (0.0, 0.0), 2, 0),
+            ((0.0, 0.0), (40.0, 0.0), 2, 0),
+            ((40.0, 0.0), (140.0, 0.0), 2, 0),
+            ((0.0, -100.0), (0.0, 100.0), 1, 1),
+            ((40.0, -100.0), (40.0, 100.0), 1, 1),
+        ];
+        let mut stand = Stand::on(&roads);
+        let graph = stand.ground.graph();
+        let on = |road: u32, is_right: bool| {
+            let all = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);
+            let mut all = all.filter(|&&id| (graph.lanelet(id).right == NO_LANELET) == is_right);
+            *all.next().unwrap()
+        };
+        let (approach, exit, beside) = (on(1, true), on(2, true), on(2, false));
+        let between = |from, to| {
+            let mut ways = graph.successors(from).iter();
+            *ways
+                .find(|&&way| graph.successors(way).contains(&to))
+                .unwrap()
+        };
+        let way = [approach, between(approach, exit), exit];
+        let length = stand.ground.length(exit);
+        // As many as leave room for one.
+        let space = stand.types.get(0).whole_length + EXIT_GAP;
+        let spaces = (length / space) as u32 - 1;
+        let to = if wants_over { exit } else { beside };
+        let own = stand.car(1, &way, stand.ground.length(approach) - 8.0, 0.0);
+        let seeker = stand.car(2, &[beside, to], length - before, 0.0);
+        stand.agents.progress[seeker as usize].seeking = seeking;
+        stand.agents.progress[seeker as usize].standing = 20.0;
+        for number in 0..spaces {
+            let s = length - space * (f64::from(number) + 0.9);
+            stand.car(10 + u64::from(number), &[exit], s, 0.0);
+        }
+        stand.step(1);
+        assert_eq!(
+            stand.refused(own) != Refusal::NoRoom,
+            comes,
+            "seeks for {seeking} s at {before} m, wants over: {wants_over}"
+        );
+    }
 }

@@ -1,8 +1,10 @@
 //! The step of all junctions: who has left, who asks, who is let in, and who has to wait inside.
 
+use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use super::request::{Need, Request};
 use super::rule::{Pending, Verdict, is_locked};
 use super::scene::{Given, Scene, Setting};
+use super::walls::Wall;
 use super::{Claims, Grant, Scratch, request};
 use crate::agents::{Agents, Refusal};
 use crate::clock::Clock;
@@ -36,6 +38,10 @@ impl Claims {
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
         self.keep(|grant| is_inside(grant, &given.beside(people).with(agents)));
+        let has_alleys = self.heeds_alleys(ground);
+        if has_alleys {
+            self.alleys.look(&given.beside(people).with(agents));
+        }
         self.find_revoked(&given.beside(people).with(agents), &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
         // After grants are taken back: who has lost its turn asks again in this step.
@@ -44,6 +50,10 @@ impl Claims {
             self.heed_people(given, people, agents, &mut scratch);
         }
         let setting = given.beside(people);
+        if has_alleys {
+            let scene = setting.with(agents);
+            self.alleys.collect(&scene, &mut scratch.alley_requests);
+        }
         // Before anybody is let in, since those who are inside uninvited count for them.
         self.watch(&mut scratch.intruders, &setting.with(agents));
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
@@ -59,6 +69,9 @@ impl Claims {
         // tickets of all who have been let in.
         self.turn_rings(clock, setting, agents, &mut scratch);
         self.set_walls(&setting.with(agents), &mut scratch.walls);
+        if has_alleys {
+            self.hold_before_alleys(&scratch.alley_requests, &mut scratch.walls);
+        }
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
             (claim.wall_at, claim.wall_s) = (at + 1, s);
@@ -111,52 +124,152 @@ impl Claims {
     /// Decides the requests in their order.
     fn decide_all(&mut self, setting: Setting<'_>, agents: &mut Agents, scratch: &mut Scratch) {
         scratch.pending.clear();
-        for request in &scratch.requests {
+        scratch.kept_alleys.clear();
+        // Taken out while they are gone through, and put back: the rest of the scratch is written.
+        let requests = std::mem::take(&mut scratch.requests);
+        let from_the_road = std::mem::take(&mut scratch.alley_requests);
+        let mut alleys = from_the_road.iter().peekable();
+        for request in &requests {
+            // In one order with those who want into an alley from the open road.
+            let is_earlier =
+                |other: &&AlleyRequest| (other.since, other.id) < (request.since, request.id);
+            while let Some(earlier) = alleys.next_if(is_earlier) {
+                self.decide_alley(earlier, setting, agents, scratch);
+            }
             let scene = setting.with(agents);
             self.note_wait(request, &scene);
             // Who stands behind another vehicle that waits cannot enter, and is not pending either:
             // it would hold up others although it could not drive.
-            let refused = if scene.has_turn(request.agent, request.at) {
-                scene.needs(request, &mut scratch.needs);
-                let needs = &scratch.needs;
-                let others = (&*scratch.pending, &*scratch.approaches);
-                match self.decide(request, needs, others, &scene) {
-                    Verdict::Granted { before } => {
-                        let (junction, _) = request.path;
-                        let is_on_red = scene.may_turn_on_red(request.path);
-                        let is_locked = !is_on_red && is_locked(request, junction, &scene);
-                        self.counts.let_in_by_lock += u64::from(is_locked);
-                        agents.claim[request.agent as usize].granted_to =
-                            self.grant(request, needs, (before, is_on_red));
-                        Refusal::None
-                    }
-                    Verdict::NothingNeeded => Refusal::None,
-                    Verdict::Refused(refusal) => {
-                        // Only who is held up by others is pending. One whose exit is full is not: others
-                        // are not to wait for a queue that is not in their way.
-                        // A ring that others fill is.
-                        let by_others = matches!(refusal, Refusal::GivesWay | Refusal::Occupied);
-                        let full = needs.last().filter(|_| refusal == Refusal::NoRoom);
-                        let ring = full.and_then(|need| setting.ground.ring(need.exit));
-                        let ring = ring.and_then(|ring| ring.lanelets.first().copied());
-                        let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
-                        let is_held_up = by_others || ring.is_some();
-                        if is_held_up && needs.first().is_some_and(is_locked) {
-                            let is_long = scene.is_long(request.agent);
-                            let way = |need: &Need| Pending {
-                                path: (need.junction, need.path),
-                                is_long,
-                                ring,
-                            };
-                            scratch.pending.extend(needs.iter().map(way));
-                        }
-                        refusal
-                    }
-                }
-            } else {
+            let refused = if !scene.has_turn(request.agent, request.at) {
                 Refusal::NotFirst
+            } else if self.alleys.is_held_up_before(request.agent, request.at) {
+                // With a ticket it would wait for somebody who may wait for that ticket.
+                Refusal::Alley
+            } else {
+                self.decide_one(request, setting, agents, scratch)
             };
             agents.claim[request.agent as usize].refused = refused;
+        }
+        for later in alleys {
+            self.decide_alley(later, setting, agents, scratch);
+        }
+        (scratch.requests, scratch.alley_requests) = (requests, from_the_road);
+    }
+
+    /// Decides a request to a junction, with the alleys beyond it; returns why it is refused.
+    fn decide_one(
+        &mut self,
+        request: &Request,
+        setting: Setting<'_>,
+        agents: &mut Agents,
+        scratch: &mut Scratch,
+    ) -> Refusal {
+        let scene = setting.with(agents);
+        scene.needs(request, &mut scratch.needs);
+        let (needs, alleys) = (&scratch.needs, &mut scratch.alley_needs);
+        let verdict = match self.decide_beyond(
+            request,
+            needs,
+            (&mut *alleys, &scratch.kept_alleys),
+            &scene,
+        ) {
+            Refusal::None => {
+                let others = (&*scratch.pending, &*scratch.approaches);
+                self.decide(request, needs, others, &scene)
+            }
+            refusal => Verdict::Refused(refusal),
+        };
+        match verdict {
+            Verdict::Granted { before } => {
+                let (junction, _) = request.path;
+                let is_on_red = scene.may_turn_on_red(request.path);
+                let is_locked = !is_on_red && is_locked(request, junction, &scene);
+                self.counts.let_in_by_lock += u64::from(is_locked);
+                self.alleys.grant(request.agent, alleys, &scene);
+                agents.claim[request.agent as usize].granted_to =
+                    self.grant(request, needs, (before, is_on_red));
+                Refusal::None
+            }
+            Verdict::NothingNeeded => Refusal::None,
+            Verdict::Refused(refusal) => {
+                // Only who is held up by others is pending. One whose exit is full is not: others
+                // are not to wait for a queue that is not in their way. One that waits for an alley
+                // keeps others out of that, and not out of the junction: those inside leave by it.
+                // A ring that others fill is.
+                let by_others = matches!(refusal, Refusal::GivesWay | Refusal::Occupied);
+                let full = needs.last().filter(|_| refusal == Refusal::NoRoom);
+                let ring = full.and_then(|need| setting.ground.ring(need.exit));
+                let ring = ring.and_then(|ring| ring.lanelets.first().copied());
+                let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
+                let is_held_up = by_others || ring.is_some();
+                if is_held_up && needs.first().is_some_and(is_locked) {
+                    let is_long = scene.is_long(request.agent);
+                    let way = |need: &Need| Pending {
+                        path: (need.junction, need.path),
+                        is_long,
+                        ring,
+                    };
+                    scratch.pending.extend(needs.iter().map(way));
+                }
+                if !matches!(refusal, Refusal::NoRoom | Refusal::Red | Refusal::Closed) {
+                    let age = request.age(&scene);
+                    Alleys::keep_for(request.agent, age, alleys, &mut scratch.kept_alleys);
+                }
+                refusal
+            }
+        }
+    }
+
+    /// Why the alleys beyond a junction keep somebody out of it; fills `needs` with those.
+    fn decide_beyond(
+        &self,
+        request: &Request,
+        junctions: &[Need],
+        (needs, kept): (&mut Vec<AlleyNeed>, &[Kept]),
+        scene: &Scene<'_>,
+    ) -> Refusal {
+        needs.clear();
+        if !self.heeds_alleys(scene.ground) {
+            return Refusal::None;
+        }
+        self.alleys.needs_beyond(request, junctions, scene, needs);
+        self.alleys.decide(request.agent, needs, kept, scene)
+    }
+
+    /// Decides a request for an alley from the open road.
+    fn decide_alley(
+        &mut self,
+        request: &AlleyRequest,
+        setting: Setting<'_>,
+        agents: &mut Agents,
+        scratch: &mut Scratch,
+    ) {
+        let scene = setting.with(agents);
+        let age = scene.step.saturating_sub(request.since) as f64 * scene.dt;
+        self.counts.longest_wait = self.counts.longest_wait.max(age);
+        if !self.alleys.has_turn(request, &scene) {
+            return;
+        }
+        let needs = &mut scratch.alley_needs;
+        self.alleys.needs_of(request, &scene, needs);
+        let kept = &mut scratch.kept_alleys;
+        let refused = self.alleys.decide(request.agent, needs, kept, &scene);
+        match refused {
+            Refusal::None => self.alleys.grant(request.agent, needs, &scene),
+            Refusal::Alley => Alleys::keep_for(request.agent, age, needs, kept),
+            _ => {}
+        }
+        agents.claim[request.agent as usize].refused = refused;
+    }
+
+    /// Lets those wait before alleys who have not been let in.
+    fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(u32, Wall)>) {
+        let before = out.len();
+        let waiting = requests.iter().filter(|one| !self.alleys.has_first(one));
+        out.extend(waiting.map(|one| (one.agent, one.hold)));
+        if out.len() > before {
+            out.sort_unstable_by_key(|&(agent, (at, _))| (agent, at));
+            out.dedup_by_key(|(agent, _)| *agent);
         }
     }
 

@@ -1,16 +1,18 @@
 //! Why an agent waits at a junction, and for whom: for people.
 
+use super::request::Request;
 use super::scene::Scene;
 use super::walls::Meeting;
 use super::{Claims, Setting};
 use crate::agents::Refusal;
-use roadwright_scenario::NodeId;
+use roadwright_scenario::alleys::AlleySide;
+use roadwright_scenario::{NodeId, RoadId};
 use std::fmt;
 
 /// What an agent waits for at a junction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Waits {
-    /// The smallest node of the junction.
+    /// The smallest node of the junction; of one at an end of its road for an alley.
     pub node: NodeId,
     /// Why.
     pub why: Why,
@@ -41,6 +43,8 @@ pub enum Why {
     People,
     /// An edit changes the junction as soon as it is empty.
     Closed,
+    /// Somebody comes through an alley of this road, or has waited for it for longer.
+    Alley(RoadId),
 }
 
 impl fmt::Display for Why {
@@ -56,6 +60,7 @@ impl fmt::Display for Why {
             Self::Inside => "who passes first inside",
             Self::People => "people on foot",
             Self::Closed => "the change of the junction",
+            Self::Alley(road) => return write!(f, "its turn in the alley of {road}"),
         })
     }
 }
@@ -80,6 +85,9 @@ impl Claims {
     ) -> Option<Waits> {
         let scene = &setting.with(agents);
         let claim = &agents.claim[agent as usize];
+        if let Some(waits) = self.waits_for_alley(agent, scene) {
+            return Some(waits);
+        }
         let (at, why) = match claim.refused {
             // Not refused: it waits at a wall inside, or not at all. `wall_at` is one more than the
             // place on the route.
@@ -93,6 +101,8 @@ impl Claims {
             Refusal::NoRoom => (claim.asked_for, Why::NoRoom),
             Refusal::People => (claim.asked_for, Why::People),
             Refusal::Closed => (claim.asked_for, Why::Closed),
+            // It is told above.
+            Refusal::Alley => return None,
         };
         let path = scene.ground.contested(scene.route(agent).lanelet(at)?)?;
         let whom = self.whom(agent, (at, path), why, scene);
@@ -108,6 +118,66 @@ impl Claims {
             why,
             whom: ids,
         })
+    }
+
+    /// Those who wait for one direction of an alley, as the first of their lane. O(vehicles).
+    pub(crate) fn waiting_for(
+        &self,
+        side: AlleySide,
+        setting: Setting<'_>,
+        agents: &crate::agents::Agents,
+    ) -> Vec<u32> {
+        let scene = &setting.with(agents);
+        let waits = |&agent: &u32| {
+            agents.claim[agent as usize].refused == Refusal::Alley
+                && self.alleys_needed(agent, scene).contains(&side)
+        };
+        agents.driving().filter(waits).collect()
+    }
+
+    /// What an agent waits for that an alley keeps from going on.
+    fn waits_for_alley(&self, agent: u32, scene: &Scene<'_>) -> Option<Waits> {
+        let claim = &scene.agents.claim[agent as usize];
+        if scene.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
+            return None;
+        }
+        let needs = self.alleys_needed(agent, scene);
+        let mut whom: Vec<u64> = (self.alleys.whom(agent, &needs).into_iter())
+            .map(|other| scene.agents.identity[other as usize].id)
+            .collect();
+        whom.sort_unstable();
+        whom.dedup();
+        let lanelet = scene.ground.alleys().way(*needs.first()?).lanelet;
+        let road = scene.ground.lanelet(lanelet).road()?;
+        Some(Waits {
+            node: scene.ground.node_at(road)?,
+            why: Why::Alley(road),
+            whom,
+        })
+    }
+
+    /// The alleys that an agent needs at once and does not hold, where it stands: on the open road, or at
+    /// a junction.
+    fn alleys_needed(&self, agent: u32, scene: &Scene<'_>) -> Vec<AlleySide> {
+        let claim = &scene.agents.claim[agent as usize];
+        let mut needs = Vec::new();
+        if !self.alleys.needs_from_the_road(agent, scene, &mut needs) {
+            let connection = scene.route(agent).lanelet(claim.asked_for);
+            let path = connection.and_then(|connection| scene.ground.contested(connection));
+            let request = path.map(|path| Request {
+                since: claim.asked_at,
+                id: scene.agents.identity[agent as usize].id,
+                agent,
+                at: claim.asked_for,
+                path,
+            });
+            if let Some(request) = request {
+                let mut junctions = Vec::new();
+                scene.needs(&request, &mut junctions);
+                (self.alleys).needs_beyond(&request, &junctions, scene, &mut needs);
+            }
+        }
+        needs.into_iter().map(|(side, _)| side).collect()
     }
 
     /// The agents that one waits for at a path of a junction.
@@ -126,7 +196,7 @@ impl Claims {
             met.map(|grant| grant.agent).collect()
         };
         match why {
-            Why::Red | Why::Stop | Why::Looks | Why::People => Vec::new(),
+            Why::Red | Why::Stop | Why::Looks | Why::People | Why::Alley(_) => Vec::new(),
             Why::Closed => granted.iter().map(|grant| grant.agent).collect(),
             Why::Queue => scene
                 .index

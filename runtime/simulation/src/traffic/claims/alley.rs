@@ -1,0 +1,557 @@
+//! Alleys: stretches on which two cars do not fit side by side are driven one direction at a time, in turns.
+//!
+//! ```text
+//!              hold                     hold
+//!   [B3] [B2]  [B1]  |     [A1] ->      |           A1 was let in; B1 waits for it, and after
+//!   -----------------'------------------'------     it has waited for six seconds A2 is not let
+//!                                       [A2]        in any more: the next one is B1.
+//! ```
+//!
+//! Who wants in asks as at a junction: on the open road it waits before the alley; where there is no
+//! place between a junction and the alley, what lets it into the junction lets it into the alley as well,
+//! or into neither. Who goes the same way follows, as long as nobody has waited at the other end for
+//! [`TURN_AFTER`]; then nobody who has asked later is let in from this end, until that one is.
+//!
+//! **Why nobody waits in a circle:** a vehicle gets all alleys at once up to the first place where it can
+//! stand clear of alleys and junctions, and asks from such a place, or from a stop line before all of
+//! them. So who holds an alley never waits for another one, and never gives one back for which somebody
+//! could wait in turn; it waits only as everybody does, for tickets of junctions, and those who hold
+//! tickets wait for no alley. Who waits for an alley holds neither alley nor ticket. It keeps others out
+//! of alleys, not out of junctions, and only those who have asked later: the one that asked first is
+//! held up by nobody but those inside.
+//! **Why nobody waits for ever, while the lanes beyond drain:** those inside leave, those of the other
+//! direction who asked later are not let in any more, and of those who asked before at most as many as
+//! can ask at once go first.
+//!
+//! Who is inside without having been let in (it appeared there, or its driver does not look) counts as
+//! holding the alley until it has left.
+
+use super::request::{Need, Request, reach};
+use super::rule::TURN_AFTER;
+use super::scene::Scene;
+use crate::agents::Refusal;
+use crate::ground::Ground;
+use roadwright_scenario::alleys::{AlleySide, AlleyWay};
+use roadwright_scenario::lane_graph::LaneletId;
+use serde::{Deserialize, Serialize};
+
+/// Who waits before an alley stands so far before it, m.
+const BEFORE: f64 = 1.0;
+/// Who is so far in an alley, m, is not held back before it any more.
+const INSIDE: f64 = 0.5;
+
+/// An alley that a vehicle may be in.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Hold {
+    agent: u32,
+    side: AlleySide,
+    /// Index in the agent's route of the lanelet, and that.
+    at: u32,
+    lanelet: LaneletId,
+    /// Whether its front has reached the alley.
+    has_entered: bool,
+}
+
+/// Since when a vehicle waits on the open road for an alley.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+struct Waiter {
+    agent: u32,
+    /// Index in its route of the alley's lanelet.
+    at: u32,
+    /// The step in which it asked.
+    since: u64,
+}
+
+/// Who holds which alley, and who waits for one.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Alleys {
+    /// In the order in which they were granted.
+    held: Vec<Hold>,
+    /// By agent.
+    waiting: Vec<Waiter>,
+}
+
+/// An alley that a request needs: the side, and the index in the route of its lanelet.
+pub(super) type AlleyNeed = (AlleySide, u32);
+
+/// A vehicle that wants into an alley from the open road.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct AlleyRequest {
+    /// The step in which it asked.
+    pub(super) since: u64,
+    pub(super) id: u64,
+    pub(super) agent: u32,
+    /// The first alley that it needs.
+    first: AlleyNeed,
+    /// Where it waits: index in the route, and m along the lanelet there.
+    pub(super) hold: (u32, f32),
+}
+
+/// Somebody who has waited so long for an alley that those from the other end who asked later wait for it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Kept {
+    agent: u32,
+    side: AlleySide,
+}
+
+impl Alleys {
+    /// What is held, by id, alley, direction and index in the route, and who waits since which step.
+    pub(super) fn by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32, u64)> {
+        let held = self.held.iter().map(|hold| {
+            let side = 2 * hold.side.0 + u32::from(hold.side.1);
+            (
+                id_of(hold.agent),
+                side,
+                hold.at,
+                u64::from(hold.has_entered),
+            )
+        });
+        let waiting = self.waiting.iter();
+        let waiting = waiting.map(|one| (id_of(one.agent), u32::MAX, one.at, one.since));
+        held.chain(waiting).collect()
+    }
+
+    /// Whether all indices are those of a ground and of so many agents.
+    pub(super) fn fits(&self, ground: &Ground, agents: usize) -> bool {
+        let (alleys, lanelets) = (
+            ground.alleys().list().len(),
+            ground.graph().lanelets().len(),
+        );
+        let is_sound = |hold: &Hold| {
+            (hold.agent as usize) < agents
+                && (hold.side.0 as usize) < alleys
+                && (hold.lanelet as usize) < lanelets
+        };
+        self.held.iter().all(is_sound)
+            && self.waiting.iter().all(|one| (one.agent as usize) < agents)
+            && self.waiting.is_sorted_by_key(|one| one.agent)
+    }
+
+    /// Takes back what is held from an index of an agent's route on, unless it is in an alley already: then
+    /// it has all that it needs to leave, and keeps it.
+    pub(super) fn forget_from(&mut self, agent: u32, at: u32) {
+        let mut own = self.held.iter().filter(|hold| hold.agent == agent);
+        if !own.any(|hold| hold.has_entered) {
+            self.held.retain(|hold| hold.agent != agent || hold.at < at);
+        }
+    }
+
+    /// Takes back all that an agent holds.
+    pub(super) fn forget(&mut self, agent: u32) {
+        self.held.retain(|hold| hold.agent != agent);
+    }
+
+    /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its way is not planned
+    /// anew before that: it could lead through an alley that somebody else holds.
+    pub(super) fn held_to(&self, agent: u32) -> u32 {
+        let own = self.held.iter().filter(|hold| hold.agent == agent);
+        own.map(|hold| hold.at + 1).max().unwrap_or(0)
+    }
+
+    /// Notes who has left and who is inside.
+    pub(super) fn look(&mut self, scene: &Scene<'_>) {
+        self.held.retain_mut(|hold| {
+            let way = scene.ground.alleys().way(hold.side);
+            let is_on_way = scene.agents.drives(hold.agent)
+                && scene.agents.position[hold.agent as usize].is_on_lane()
+                && scene.route(hold.agent).lanelet(hold.at) == Some(hold.lanelet);
+            if !is_on_way {
+                return false;
+            }
+            hold.has_entered |= scene.front(hold.agent, hold.at) > way.from;
+            let is_beyond = scene.agents.progress[hold.agent as usize].at >= hold.at;
+            !(is_beyond && scene.rear(hold.agent, hold.at) >= way.to)
+        });
+        for agent in scene.agents.driving() {
+            let position = &scene.agents.position[agent as usize];
+            if position.is_on_lane() && scene.ground.alleys().are_on(position.lanelet) {
+                self.watch(agent, scene);
+            }
+        }
+    }
+
+    /// Notes an agent that is inside without having been let in.
+    fn watch(&mut self, agent: u32, scene: &Scene<'_>) {
+        let at = scene.agents.progress[agent as usize].at;
+        let lanelet = scene.agents.position[agent as usize].lanelet;
+        if scene.route(agent).lanelet(at) != Some(lanelet) {
+            return;
+        }
+        let (front, rear) = (scene.front(agent, at), scene.rear(agent, at));
+        for &side in scene.ground.alleys().on(lanelet) {
+            let way = scene.ground.alleys().way(side);
+            let is_inside = front > way.from + INSIDE && rear < way.to;
+            if is_inside && !self.has(agent, (side, at)) {
+                self.held.push(Hold {
+                    agent,
+                    side,
+                    at,
+                    lanelet,
+                    has_entered: true,
+                });
+            }
+        }
+    }
+
+    fn has(&self, agent: u32, (side, at): AlleyNeed) -> bool {
+        let mut held = self.held.iter();
+        held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, side, at))
+    }
+
+    /// Whether who asked from the open road has been let in.
+    pub(super) fn has_first(&self, request: &AlleyRequest) -> bool {
+        self.has(request.agent, request.first)
+    }
+
+    /// Those who hold an alley in the other direction.
+    fn oncoming(&self, agent: u32, (alley, is_second): AlleySide) -> impl Iterator<Item = &Hold> {
+        let held = self.held.iter();
+        held.filter(move |hold| {
+            hold.side.0 == alley && hold.side.1 != is_second && hold.agent != agent
+        })
+    }
+
+    /// Who wants into an alley from the open road, in the order in which they asked.
+    pub(super) fn collect(&mut self, scene: &Scene<'_>, out: &mut Vec<AlleyRequest>) {
+        out.clear();
+        for agent in scene.agents.driving() {
+            if let Some((first, hold)) = self.next(agent, scene) {
+                out.push(AlleyRequest {
+                    since: scene.step,
+                    id: scene.agents.identity[agent as usize].id,
+                    agent,
+                    first,
+                    hold,
+                });
+            }
+        }
+        for request in out.iter_mut() {
+            let known = self
+                .waiting
+                .binary_search_by_key(&request.agent, |one| one.agent);
+            let known = known.ok().map(|place| self.waiting[place]);
+            if let Some(before) = known.filter(|one| one.at == request.first.1) {
+                request.since = before.since;
+            }
+        }
+        self.waiting.clear();
+        self.waiting.extend(out.iter().map(|request| Waiter {
+            agent: request.agent,
+            at: request.first.1,
+            since: request.since,
+        }));
+        self.waiting.sort_unstable_by_key(|one| one.agent);
+        out.sort_unstable_by_key(|request| (request.since, request.id));
+    }
+
+    /// The next alley in the way of an agent that it does not hold, and where it waits for it; `None` if it
+    /// is far, or if a junction before it lets it in.
+    fn next(&self, agent: u32, scene: &Scene<'_>) -> Option<(AlleyNeed, (u32, f32))> {
+        let index = agent as usize;
+        let position = &scene.agents.position[index];
+        if !position.is_on_lane() {
+            return None;
+        }
+        let kind = scene.vehicle_type(agent);
+        let reach = reach(scene.ground, &scene.agents.motion[index], position, kind);
+        let route = scene.route(agent);
+        let here = scene.agents.progress[index].at;
+        let granted_to = scene.agents.claim[index].granted_to;
+        let (mut at, mut before) = (here, -position.s);
+        let mut lanelet = position.lanelet;
+        while before < reach {
+            for &side in scene.ground.alleys().on(lanelet) {
+                let way = scene.ground.alleys().way(side);
+                let is_passed = at == here && position.s + kind.front > way.from + INSIDE;
+                if is_passed || self.has(agent, (side, at)) {
+                    continue;
+                }
+                let hold = hold_before(way, (here, at), agent, scene)?;
+                let is_near = -scene.along(agent, hold.0) + f64::from(hold.1) < reach;
+                return is_near.then_some(((side, at), hold));
+            }
+            before += scene.ground.length(lanelet);
+            let next = route.lanelet(at + 1)?;
+            let is_closed = at + 1 >= granted_to && scene.ground.contested(next).is_some();
+            if is_closed || !scene.ground.leads_to(lanelet, next) {
+                return None;
+            }
+            (at, lanelet) = (at + 1, next);
+        }
+        None
+    }
+
+    /// The alleys that an agent needs at once from an index of its route on: up to the first place where it
+    /// can stand clear of them, beyond the lanelet at `beyond`.
+    pub(super) fn chain(
+        &self,
+        agent: u32,
+        (from, first): (u32, Option<AlleySide>),
+        beyond: u32,
+        scene: &Scene<'_>,
+        out: &mut Vec<AlleyNeed>,
+    ) {
+        out.clear();
+        let alleys = scene.ground.alleys();
+        let route = scene.route(agent);
+        let space = scene.space(agent);
+        // Where the first one is known, what lies before it does not count.
+        let mut s = first.map_or(0.0, |side| alleys.way(side).from);
+        let mut clear = 0.0;
+        let mut at = from;
+        while let Some(lanelet) = route.lanelet(at) {
+            let length = scene.ground.length(lanelet);
+            if scene.ground.lanelet(lanelet).is_connection() {
+                // Nobody stands there; and the stop line before it is in the alley.
+                clear = 0.0;
+            } else {
+                for &side in alleys.on(lanelet) {
+                    let way = alleys.way(side);
+                    if way.from < s {
+                        continue;
+                    }
+                    clear += way.from - s;
+                    if clear >= space && at > beyond {
+                        return;
+                    }
+                    if !self.has(agent, (side, at)) {
+                        out.push((side, at));
+                    }
+                    (clear, s) = (0.0, way.to);
+                }
+                clear += length - s;
+                if clear >= space && at > beyond {
+                    return;
+                }
+            }
+            let leads_on = route
+                .lanelet(at + 1)
+                .is_some_and(|next| scene.ground.leads_to(lanelet, next));
+            if !leads_on {
+                return;
+            }
+            (s, at) = (0.0, at + 1);
+        }
+    }
+
+    /// Whether an agent may have alleys now, or why not.
+    pub(super) fn decide(
+        &self,
+        agent: u32,
+        needs: &[AlleyNeed],
+        kept: &[Kept],
+        scene: &Scene<'_>,
+    ) -> Refusal {
+        let is_free = |&(side, _): &AlleyNeed| {
+            let is_kept = kept.iter().any(|other| {
+                other.side.0 == side.0 && other.side.1 != side.1 && other.agent != agent
+            });
+            !is_kept && self.oncoming(agent, side).next().is_none()
+        };
+        if !needs.iter().all(is_free) {
+            return Refusal::Alley;
+        }
+        let has_room = needs
+            .last()
+            .is_none_or(|&last| self.has_room_behind(agent, last, scene));
+        if has_room {
+            Refusal::None
+        } else {
+            Refusal::NoRoom
+        }
+    }
+
+    /// Whether a vehicle finds room between the end of an alley and the end of its lane, if all who are
+    /// there or have been let into the alley before it stand in a queue; so it does not come to stand in
+    /// the alley. An alley that ends with its lane is a lane as others are.
+    fn has_room_behind(&self, agent: u32, (side, _): AlleyNeed, scene: &Scene<'_>) -> bool {
+        let way = scene.ground.alleys().way(side);
+        let sides = scene.ground.alleys().on(way.lanelet).iter();
+        let later = sides.map(|&side| scene.ground.alleys().way(side).from);
+        let end = later
+            .filter(|from| *from >= way.to)
+            .fold(scene.ground.length(way.lanelet), f64::min);
+        if end <= way.to {
+            return true;
+        }
+        let is_behind = |s: f64, other: u32| s + scene.vehicle_type(other).front > way.to;
+        let entries = scene.index.on_lanelet(way.lanelet).iter();
+        let there = entries
+            .filter(|entry| is_behind(entry.s, entry.agent) && entry.s < end)
+            .map(|entry| entry.agent);
+        let held = self.held.iter().filter(|hold| hold.side == side);
+        let promised = held
+            .filter(|hold| !is_behind(scene.along(hold.agent, hold.at), hold.agent))
+            .map(|hold| hold.agent);
+        let others = there.chain(promised).filter(|&other| other != agent);
+        let taken: f64 = others.map(|other| scene.space(other)).sum();
+        // What is longer than the place finds it empty.
+        taken == 0.0 || taken + scene.space(agent) <= end - way.to
+    }
+
+    /// Lets an agent into alleys.
+    pub(super) fn grant(&mut self, agent: u32, needs: &[AlleyNeed], scene: &Scene<'_>) {
+        self.held.extend(needs.iter().map(|&(side, at)| Hold {
+            agent,
+            side,
+            at,
+            lanelet: scene.ground.alleys().way(side).lanelet,
+            has_entered: false,
+        }));
+    }
+
+    /// What an agent keeps from those who have asked later, from the other end, if it has waited so long.
+    pub(super) fn keep_for(agent: u32, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
+        if age >= TURN_AFTER {
+            kept.extend(needs.iter().map(|&(side, _)| Kept { agent, side }));
+        }
+    }
+
+    /// Whether an agent that wants into an alley from the open road is the foremost there that has not
+    /// been let in.
+    pub(super) fn has_turn(&self, request: &AlleyRequest, scene: &Scene<'_>) -> bool {
+        let (agent, (hold_at, hold_s)) = (request.agent, request.hold);
+        let route = scene.route(agent);
+        let here = scene.agents.progress[agent as usize].at;
+        let own = scene.agents.position[agent as usize].s;
+        (here..=hold_at).all(|at| {
+            let Some(lanelet) = route.lanelet(at) else {
+                return true;
+            };
+            let from = if at == here { own } else { f64::NEG_INFINITY };
+            let to = if at == hold_at {
+                f64::from(hold_s)
+            } else {
+                f64::INFINITY
+            };
+            let mut others = scene.index.on_lanelet(lanelet).iter();
+            others.all(|entry| {
+                entry.agent == agent
+                    || entry.s <= from
+                    || entry.s >= to
+                    || self
+                        .held
+                        .iter()
+                        .any(|hold| hold.agent == entry.agent && hold.side == request.first.0)
+            })
+        })
+    }
+
+    /// The alleys that a request from the open road needs.
+    pub(super) fn needs_of(
+        &self,
+        request: &AlleyRequest,
+        scene: &Scene<'_>,
+        out: &mut Vec<AlleyNeed>,
+    ) {
+        let (side, at) = request.first;
+        // All of the first one is needed, and the place behind it counts.
+        self.chain(
+            request.agent,
+            (at, Some(side)),
+            at.saturating_sub(1),
+            scene,
+            out,
+        );
+    }
+
+    /// The alleys that an agent waits for on the open road; false if it does not.
+    pub(super) fn needs_from_the_road(
+        &self,
+        agent: u32,
+        scene: &Scene<'_>,
+        out: &mut Vec<AlleyNeed>,
+    ) -> bool {
+        let Some((first, hold)) = self.next(agent, scene) else {
+            return false;
+        };
+        let request = AlleyRequest {
+            since: scene.step,
+            id: 0,
+            agent,
+            first,
+            hold,
+        };
+        self.needs_of(&request, scene, out);
+        true
+    }
+
+    /// The same of a request to a junction.
+    pub(super) fn needs_beyond(
+        &self,
+        request: &Request,
+        needs: &[Need],
+        scene: &Scene<'_>,
+        out: &mut Vec<AlleyNeed>,
+    ) {
+        out.clear();
+        if let Some(last) = needs.last() {
+            let from = request.at + 1;
+            self.chain(request.agent, (from, None), last.at, scene, out);
+        }
+    }
+
+    /// Whether an alley that an agent does not hold lies before an index of its route: then it asks for
+    /// nothing beyond.
+    pub(super) fn is_held_up_before(&self, agent: u32, at: u32) -> bool {
+        let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
+        known.is_ok_and(|place| self.waiting[place].at < at)
+    }
+
+    /// Those whom an agent waits for that needs alleys.
+    pub(super) fn whom(&self, agent: u32, needs: &[AlleySide]) -> Vec<u32> {
+        let others = needs.iter().flat_map(|&side| self.oncoming(agent, side));
+        others.map(|hold| hold.agent).collect()
+    }
+
+    /// Of those, who is nearest to leaving: others come behind it.
+    pub(super) fn first_of(
+        &self,
+        agent: u32,
+        needs: &[AlleyNeed],
+        scene: &Scene<'_>,
+    ) -> Option<u32> {
+        let &(side, _) = needs
+            .iter()
+            .find(|&&(side, _)| self.oncoming(agent, side).next().is_some())?;
+        let mut others: Vec<&Hold> = self.oncoming(agent, side).collect();
+        others.sort_by(|a, b| {
+            let along = |hold: &Hold| scene.along(hold.agent, hold.at);
+            let id = |hold: &Hold| scene.agents.identity[hold.agent as usize].id;
+            along(b).total_cmp(&along(a)).then(id(a).cmp(&id(b)))
+        });
+        others.first().map(|hold| hold.agent)
+    }
+
+    /// Who holds an alley in one direction, in the order in which they were let in.
+    pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = u32> + '_ {
+        let held = self.held.iter().filter(move |hold| hold.side == side);
+        held.map(|hold| hold.agent)
+    }
+}
+
+/// Where one waits on the open road before an alley on the lanelet at an index of the route; `None` if a
+/// junction lets in.
+fn hold_before(
+    way: AlleyWay,
+    (here, at): (u32, u32),
+    agent: u32,
+    scene: &Scene<'_>,
+) -> Option<(u32, f32)> {
+    if way.from > 0.0 {
+        return Some((at, (way.from - BEFORE) as f32));
+    }
+    let route = scene.route(agent);
+    let mut before = at.checked_sub(1)?;
+    let mut lanelet = route.lanelet(before)?;
+    if scene.ground.contested(lanelet).is_some() {
+        return None;
+    }
+    // Nobody stands on a connection, though nothing crosses it.
+    if scene.ground.lanelet(lanelet).is_connection() && before > here {
+        before -= 1;
+        lanelet = route.lanelet(before)?;
+    }
+    let end = scene.ground.length(lanelet) - BEFORE;
+    Some((before, end.max(0.0) as f32))
+}

@@ -1,0 +1,251 @@
+//! Two streams of cars through a street that is too narrow for two in its middle.
+
+use super::*;
+use crate::builtin_modules;
+use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::{
+    CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId, file,
+};
+use std::path::PathBuf;
+
+/// When nobody enters any more, s.
+const END: f64 = 600.0;
+
+fn street(width: f64) -> RoadStyle {
+    RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 8.3,
+        section: CrossSection::driving(1, 1, width),
+    }
+}
+
+fn with_vehicles() -> Scenario {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
+    let mut scenario = Scenario::new("alley");
+    for (key, vehicle) in shipped.vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in shipped.stacks() {
+        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    scenario
+}
+
+fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), width: f64) -> RoadId {
+    let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+    let edit = draw::road(scenario, &line, &street(width)).unwrap();
+    scenario.apply(edit).unwrap();
+    let roads = scenario.network().roads();
+    roads.map(|(id, _)| id).max().unwrap()
+}
+
+/// Lanes of 3.25 m, and of 1.65 m from 120 to 180 m.
+fn narrow_middle(scenario: &mut Scenario, road: RoadId) {
+    let piece = |s: f64, a: f64, b: f64| Poly3 {
+        s,
+        a,
+        b,
+        ..Poly3::constant(a)
+    };
+    let mut changed = scenario.network().road(road).unwrap().clone();
+    for section in &mut changed.lane_sections {
+        for lane in &mut section.lanes {
+            lane.width = vec![
+                piece(0.0, 3.25, 0.0),
+                piece(110.0, 3.25, -0.16),
+                piece(120.0, 1.65, 0.0),
+                piece(180.0, 1.65, 0.16),
+                piece(190.0, 3.25, 0.0),
+            ];
+        }
+    }
+    scenario
+        .apply(Edit::Road(road, Some(Box::new(changed))))
+        .unwrap();
+}
+
+fn flow(scenario: &mut Scenario, vehicle: &str, from: Place, to: Place, rate: f64) {
+    let flow = Flow {
+        vehicle: vehicle.into(),
+        stack: "idm".into(),
+        origin: from,
+        destination: to,
+        rate_per_hour: rate,
+        begin: 0.0,
+        end: END,
+        dynamics: None,
+    };
+    let id = scenario.next_flow_id();
+    scenario
+        .apply(Edit::Flow(id, Some(Box::new(flow))))
+        .unwrap();
+}
+
+/// A street of 300 m with a stream of cars in each direction.
+fn alley(rate: f64) -> Scenario {
+    let mut scenario = with_vehicles();
+    let road = draw(&mut scenario, (0.0, 0.0), (300.0, 0.0), 3.25);
+    narrow_middle(&mut scenario, road);
+    let (along, against) = (-1, 1);
+    for (lane, from, to) in [(along, 10.0, 290.0), (against, 290.0, 10.0)] {
+        let places = [from, to].map(|s| Place::lane(road, lane, s));
+        let [from, to] = places;
+        flow(&mut scenario, "car", from, to, rate);
+    }
+    scenario
+}
+
+fn world(scenario: &Scenario, level: DynamicsLevel, threads: usize) -> World {
+    let options = RunOptions {
+        dt: Some(0.1),
+        dynamics: Some(level),
+        verify: true,
+        threads,
+        ..RunOptions::default()
+    };
+    World::new(scenario, &builtin_modules(), &options).unwrap()
+}
+
+fn run_to(world: &mut World, seconds: f64) {
+    while world.time() < seconds && !world.is_over() {
+        world.step();
+    }
+}
+
+#[test]
+fn two_streams_pass_an_alley_by_turns() {
+    let scenario = alley(250.0);
+    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
+        let [heeded, left] = [false, true].map(|leaves| {
+            let mut world = world(&scenario, level, 1);
+            world.traffic.claims.leaves_alleys = leaves;
+            run_to(&mut world, 1200.0);
+            world.summary()
+        });
+        // The control: nobody waits, and bodies touch.
+        assert!(!left.collisions.is_empty(), "{level}");
+        assert_eq!(heeded.collisions, [], "{level}");
+        let (agents, law) = (heeded.agents, heeded.law);
+        assert_eq!(
+            (agents.active, agents.waiting, agents.arrived),
+            (0, 0, agents.spawned),
+            "{level}: {agents:?}"
+        );
+        assert!(agents.spawned > 60, "{agents:?}");
+        // From when somebody has waited for six seconds, those inside leave and few go before.
+        assert!(law.longest_wait < 60.0, "{level}: {law:?}");
+        assert_eq!((law.breaches, law.gridlocks), (0, 0), "{level}: {law:?}");
+    }
+}
+
+#[test]
+fn who_waits_for_an_alley_is_told_for_whom() {
+    let mut world = world(&alley(400.0), DynamicsLevel::Lane, 1);
+    let mut told = 0;
+    for _ in 0..3000 {
+        world.step();
+        let seen = world.inspect_road(RoadId(1)).unwrap();
+        let [alley] = &seen.alleys[..] else {
+            panic!("{:?}", seen.alleys);
+        };
+        assert!(alley.span.0 > 90.0 && alley.span.1 < 210.0, "{alley:?}");
+        assert!(
+            alley.inside.iter().any(Vec::is_empty),
+            "one direction at a time: {alley:?}"
+        );
+        for (waiting, oncoming) in alley.waiting.iter().zip(alley.inside.iter().rev()) {
+            for &agent in waiting {
+                let waits = world.inspect(agent).and_then(|seen| seen.waits).unwrap();
+                let text = waits.to_string();
+                assert!(
+                    text.starts_with("its turn in the alley of road 1"),
+                    "{text}"
+                );
+                assert_eq!(&waits.whom, oncoming);
+                told += 1;
+            }
+        }
+    }
+    assert!(told > 100, "{told}");
+}
+
+/// A square of streets of 200 m, of which the one between the lower corners is as wide as said.
+fn square(width: f64) -> Scenario {
+    let mut scenario = with_vehicles();
+    draw(&mut scenario, (-100.0, 0.0), (0.0, 0.0), 3.25);
+    draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), width);
+    draw(&mut scenario, (200.0, 0.0), (300.0, 0.0), 3.25);
+    draw(&mut scenario, (0.0, 0.0), (0.0, 200.0), 3.25);
+    draw(&mut scenario, (0.0, 200.0), (200.0, 200.0), 3.25);
+    draw(&mut scenario, (200.0, 200.0), (200.0, 0.0), 3.25);
+    scenario
+}
+
+#[test]
+fn a_street_that_is_narrow_all_along_is_waited_for_at_its_stop_lines_and_buses_drive_round() {
+    // Straight on it is 380 m, and round the square 400 m more.
+    for (vehicle, rate, ways) in [
+        ("car", 120.0, 300.0..450.0),
+        ("enviro_400", 30.0, 700.0..850.0),
+    ] {
+        let mut scenario = square(2.0);
+        let (west, east) = (RoadId(1), RoadId(3));
+        let ends = [
+            (Place::lane(west, -1, 10.0), Place::lane(east, -1, 90.0)),
+            (Place::lane(east, 1, 90.0), Place::lane(west, 1, 10.0)),
+        ];
+        for (from, to) in ends {
+            flow(&mut scenario, vehicle, from, to, rate);
+        }
+        let mut world = world(&scenario, DynamicsLevel::Lane, 1);
+        run_to(&mut world, 1800.0);
+        let summary = world.summary();
+        assert_eq!(summary.collisions, [], "{vehicle}");
+        let agents = summary.agents;
+        assert_eq!(
+            (agents.active, agents.arrived),
+            (0, agents.spawned),
+            "{vehicle}: {agents:?}"
+        );
+        let drives = world.drives();
+        assert!(drives.len() > 6);
+        let driven: Vec<f64> = drives.iter().map(|drive| drive.distance).collect();
+        // A few cars may look for another way while the street is taken.
+        let as_expected = driven.iter().filter(|way| ways.contains(*way)).count();
+        assert!(
+            10 * as_expected >= 9 * driven.len(),
+            "{vehicle}: {driven:?}"
+        );
+        let law = summary.law;
+        assert_eq!((law.breaches, law.gridlocks), (0, 0), "{vehicle}: {law:?}");
+    }
+}
+
+#[test]
+fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
+    let scenario = alley(300.0);
+    let [mut one, mut three] = [1, 3].map(|threads| world(&scenario, DynamicsLevel::Lane, threads));
+    run_to(&mut one, 100.05);
+    run_to(&mut three, 100.05);
+    assert_eq!(one.state_hash(), three.state_hash());
+    let saved = one.save(false).unwrap();
+    let options = RunOptions {
+        dt: Some(0.1),
+        dynamics: Some(DynamicsLevel::Lane),
+        verify: true,
+        ..RunOptions::default()
+    };
+    let (ground, registry) = (Ground::new(&scenario), builtin_modules());
+    let (mut restored, _) = World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+    for _ in 0..2000 {
+        one.step();
+        restored.step();
+    }
+    assert_eq!(one.state_hash(), restored.state_hash());
+}
