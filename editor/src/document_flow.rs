@@ -515,7 +515,7 @@ impl Editor {
     fn take_outcome(&mut self, outcome: Outcome) {
         match outcome {
             Outcome::Opened(path, Ok(scenario)) => {
-                self.take_document(Document::from_file(scenario, &path));
+                self.take_document(Document::from_file(*scenario, &path));
                 self.model.settings.remember(&path);
             }
             Outcome::Imported(path, Ok(imported)) => self.take_import(&path, *imported),

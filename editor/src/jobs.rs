@@ -24,7 +24,7 @@ const NO_PERSON: Duration = Duration::from_millis(300);
 /// What came of a job.
 pub(crate) enum Outcome {
     /// A scenario was read, or what is wrong with its file.
-    Opened(PathBuf, Result<Scenario, Box<Damaged>>),
+    Opened(PathBuf, Result<Box<Scenario>, Box<Damaged>>),
     /// A scenario was made of a map extract; what was left out.
     Imported(PathBuf, Result<Box<(Scenario, osm::ImportSummary)>, String>),
     /// A state of a document was written.
@@ -145,7 +145,7 @@ impl Job {
     /// Opens a scenario file.
     pub(crate) fn open(path: PathBuf, wake: impl Fn() + Send + 'static) -> Self {
         Self::start(format!("Opening {}", name(&path)), true, wake, move |_| {
-            let read = file::load(&path);
+            let read = file::load(&path).map(Box::new);
             let read = read.map_err(|error| Box::new(Damaged::look(&path, &error)));
             Some(Outcome::Opened(path, read))
         })
