@@ -356,7 +356,8 @@ impl Experiment {
     pub fn warnings(&self) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let runs = self.growth.map_or(self.runs, |growth| growth.most);
-        if runs < FEW {
+        // What a whole generation says of a gene is a mean over many individuals.
+        if runs < FEW && self.method != Method::CrossEntropy {
             let why =
                 format!("runs: {runs} drives judge an individual by luck: {FEW} are the guideline");
             found.push(("few-runs", why));
