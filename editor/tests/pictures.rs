@@ -255,6 +255,15 @@ fn playing() {
     hold(&mut bench, "vehicle");
     bench.press_tab("Controller");
     hold(&mut bench, "controller");
+    let by_law = driving.snapshot.vehicles.iter().find(|vehicle| {
+        let scenario = bench.editor().model().document.scenario();
+        let agents = scenario.agents().iter();
+        let mut own = agents.filter(|(id, _)| u64::from(id.0) == vehicle.agent);
+        vehicle.speed > 3.0 && own.any(|(_, agent)| agent.stack == "idm")
+    });
+    bench.ask(Action::Watch(Some(by_law.unwrap().agent)));
+    hold(&mut bench, "controller_law");
+    bench.ask(Action::Watch(Some(agent)));
     bench.set(|s| s.heat = Heat::Speed);
     bench.ask(Action::Do(roadwright_editor::command::Command::FrameAll));
     hold(&mut bench, "heat");

@@ -1,4 +1,5 @@
-//! The watched vehicle's fuzzy controllers: memberships, needles, fired rules.
+//! The watched vehicle's controller at work: memberships, needles and fired rules of fuzzy ones, the terms
+//! of laws, and what any controller is told and wants.
 
 use super::widgets::{empty, heading};
 use crate::model::Model;
@@ -9,7 +10,14 @@ use egui_plot::{Line, Plot, PlotPoints, VLine};
 use roadwright_control::fuzzy::{
     Aggregation, CHROMOSOME, CONTROLLERS, FuzzyController, Inference, Variable, rule_place,
 };
+use roadwright_control::{Idm, Pursuit, Term, formulas};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
+use roadwright_simulation::Inspection;
+use std::collections::BTreeMap;
+
+/// Width of the bar of a term, points, and what fills half of it, m/s^2.
+const BAR: f32 = 90.0;
+const FULL_BAR: f64 = 4.0;
 
 pub(super) fn ui(ui: &mut Ui, model: &Model) {
     let seen = model
@@ -20,15 +28,26 @@ pub(super) fn ui(ui: &mut Ui, model: &Model) {
         empty(ui, "Click a driving vehicle to watch its controller think.");
         return;
     };
-    if seen.controller != "fuzzy_driver" {
-        empty(
-            ui,
-            &format!(
-                "This vehicle is driven by {}. Give it the stack fuzzy_driver to see rules fire.",
-                seen.controller
-            ),
-        );
-        return;
+    let parameters = parameters_of(model, &seen.stack);
+    match seen.controller {
+        "fuzzy_driver" => {}
+        "idm" => {
+            return law(
+                ui,
+                model.theme(),
+                seen,
+                &Idm::terms(&parameters, &seen.input),
+            );
+        }
+        "pursuit" => {
+            return law(
+                ui,
+                model.theme(),
+                seen,
+                &Pursuit::terms(&parameters, &seen.input),
+            );
+        }
+        _ => return law(ui, model.theme(), seen, &[]),
     }
     let aggregation = aggregation_of(model, &seen.stack);
     for controller in CONTROLLERS {
@@ -63,6 +82,116 @@ pub(super) fn ui(ui: &mut Ui, model: &Model) {
         );
         rules(ui, theme, controller, &inference);
     }
+}
+
+/// The parameters that a stack gives its controller.
+fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
+    let stack = model.document.scenario().stacks().get(stack);
+    let set = stack.iter().flat_map(|stack| &stack.controller.parameters);
+    set.map(|(key, value)| (key.clone(), *value)).collect()
+}
+
+/// The law of a controller that is a formula: its text, its terms now, what it is told and what it wants.
+fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
+    heading(ui, seen.controller);
+    if let Some(formula) = formulas(seen.controller) {
+        ui.label(RichText::new(formula).monospace());
+        ui.add_space(6.0);
+    }
+    if !terms.is_empty() {
+        heading(ui, "Now");
+        Grid::new("terms")
+            .num_columns(3)
+            .striped(true)
+            .show(ui, |ui| {
+                for term in terms {
+                    term_row(ui, theme, term);
+                }
+            });
+        ui.label(RichText::new("Bold: what the acceleration follows from.").weak());
+        ui.add_space(6.0);
+    }
+    heading(ui, "What it is told");
+    rows(ui, "told", &told(&seen.input));
+    heading(ui, "What it wants");
+    let command = &seen.command;
+    let wants = [
+        ("acceleration", Some(command.acceleration), "m/s^2"),
+        ("steering", Some(command.steering), "rad"),
+    ];
+    rows(ui, "wants", &wants);
+}
+
+/// A term in words, as a number, and as a bar: braking to the left in red, going faster to the right.
+fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
+    let text = RichText::new(term.name);
+    ui.label(if term.decides { text.strong() } else { text });
+    if !term.value.is_finite() || term.value.abs() >= NOTHING {
+        ui.weak("nothing");
+        ui.end_row();
+        return;
+    }
+    ui.label(format!("{:.2} {}", term.value, unit(term.unit)));
+    if term.unit == "m/s^2" {
+        let (rect, _) = ui.allocate_exact_size(vec2(BAR, 12.0), Sense::hover());
+        let middle = rect.center().x;
+        let end = (term.value / FULL_BAR).clamp(-1.0, 1.0) as f32 * 0.5 * BAR;
+        let color = theme.tone(if term.value < 0.0 {
+            Tone::Danger
+        } else {
+            Tone::Accent
+        });
+        let bar = egui::Rect::from_two_pos(
+            pos2(middle, rect.top() + 2.0),
+            pos2(middle + end, rect.bottom() - 2.0),
+        );
+        ui.painter().rect_filled(bar, 2.0, color);
+        let axis = [pos2(middle, rect.top()), pos2(middle, rect.bottom())];
+        ui.painter()
+            .line_segment(axis, Stroke::new(1.0, theme.quiet()));
+    }
+    ui.end_row();
+}
+
+/// A unit as panels write it.
+fn unit(text: &str) -> String {
+    text.replace("^2", "²")
+}
+
+/// A name, a number if there is any, and its unit.
+type Row = (&'static str, Option<f64>, &'static str);
+
+/// What a controller is told, as far as there is anything.
+fn told(input: &ControllerInput) -> Vec<Row> {
+    let some = |distance: f64| (distance < NOTHING).then_some(distance);
+    let leader = some(input.leader_gap).map(|_| input.leader_speed);
+    vec![
+        ("speed", Some(input.speed), "m/s"),
+        ("road speed", Some(input.road_speed), "m/s"),
+        ("gap to the leader", some(input.leader_gap), "m"),
+        ("speed of the leader", leader, "m/s"),
+        (
+            "way to the place to stand at",
+            some(input.stop_distance),
+            "m",
+        ),
+        ("way-point, distance", some(input.waypoint_distance), "m"),
+        ("way-point, angle", Some(input.waypoint_angle), "rad"),
+        ("obstacle, distance", some(input.obstacle_distance), "m"),
+    ]
+}
+
+fn rows(ui: &mut Ui, id: &str, rows: &[Row]) {
+    Grid::new(id).num_columns(2).striped(true).show(ui, |ui| {
+        for (name, value, text) in rows {
+            ui.label(*name);
+            match value {
+                Some(value) => ui.label(format!("{value:.2} {}", unit(text))),
+                None => ui.weak("none"),
+            };
+            ui.end_row();
+        }
+    });
 }
 
 fn short(name: &str) -> &str {

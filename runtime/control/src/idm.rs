@@ -1,10 +1,12 @@
 //! The intelligent driver model, steered by a pursuit point.
 
 use crate::laws::{STOP_GAP, steady_steering};
+use crate::term::{self, Term};
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use std::collections::BTreeMap;
 
 static INFO: ModuleInfo = ModuleInfo {
     id: "idm",
@@ -60,6 +62,15 @@ struct Model {
 }
 
 impl Model {
+    fn new(parameters: &ParameterSet) -> Self {
+        Self {
+            acceleration: parameters.value("acceleration"),
+            braking: parameters.value("braking"),
+            headway: parameters.value("headway"),
+            standstill_gap: parameters.value("standstill_gap"),
+        }
+    }
+
     /// Part of the acceleration that a leader takes away: (s* / s)^2.
     #[inline]
     fn interaction(&self, speed: f64, gap: f64, standstill_gap: f64, leader_speed: f64) -> f64 {
@@ -74,9 +85,17 @@ impl Model {
         ratio * ratio
     }
 
+    /// What the free road gives, in accelerations: 1 from rest, 0 at the wanted speed.
     #[inline]
-    fn acceleration(&self, input: &ControllerInput) -> f64 {
-        let free = share_of_wanted(input.speed, input.road_speed);
+    fn free_road(&self, input: &ControllerInput) -> f64 {
+        let share = share_of_wanted(input.speed, input.road_speed);
+        // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
+        (1.0 - share).max(-self.braking / self.acceleration)
+    }
+
+    /// What leader, stop line and obstacle take away, in accelerations.
+    #[inline]
+    fn taken_away(&self, input: &ControllerInput) -> [f64; 3] {
         let leader = self.interaction(
             input.speed,
             input.leader_gap,
@@ -85,13 +104,22 @@ impl Model {
         );
         let stop = self.interaction(input.speed, input.stop_distance, STOP_GAP, 0.0);
         let obstacle = self.interaction(input.speed, in_the_way(input), self.standstill_gap, 0.0);
-        // Above the wanted speed the model brakes with up to (v / v0)^4: held at comfort.
-        let slowing = (1.0 - free).max(-self.braking / self.acceleration);
+        [leader, stop, obstacle]
+    }
+
+    #[inline]
+    fn acceleration(&self, input: &ControllerInput) -> f64 {
+        let [leader, stop, obstacle] = self.taken_away(input);
         // The strongest of the three counts, not their sum. Limited to 20 times the acceleration, since
         // the term grows without bound in small gaps; vehicles have limits of their own.
-        self.acceleration * (slowing - leader.max(stop).max(obstacle)).max(-20.0)
+        self.acceleration * (self.free_road(input) - leader.max(stop).max(obstacle)).max(-20.0)
     }
 }
+
+/// The unit of all terms.
+const UNIT: &str = "m/s^2";
+/// What takes less than this share of the acceleration away is as good as not there.
+const LEAST_SHARE: f64 = 0.01;
 
 /// Obstacles farther beside the straight line ahead than this are passed, m.
 const CLEARANCE: f64 = 1.5;
@@ -124,6 +152,30 @@ fn in_the_way(input: &ControllerInput) -> f64 {
 }
 
 impl Idm {
+    /// What its acceleration is made of for a row, with the given parameters (the others have their
+    /// defaults): what the free road gives, what leader, stop line and obstacle take away, of which the
+    /// strongest counts, and the sum, m/s^2.
+    pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
+        let model = Model::new(&term::parameters(&PARAMETERS, parameters));
+        let taken = model.taken_away(input);
+        let strongest = taken.iter().copied().fold(0.0, f64::max);
+        let free = Term::new(
+            "free road",
+            model.acceleration * model.free_road(input),
+            UNIT,
+        );
+        let names = ["leader", "stop line", "obstacle"].into_iter();
+        let others = names.zip(taken).map(|(name, share)| {
+            let counts = share == strongest && share > LEAST_SHARE;
+            Term::new(name, -model.acceleration * share, UNIT).deciding(counts)
+        });
+        let sum = Term::new("acceleration", model.acceleration(input), UNIT);
+        std::iter::once(free.deciding(strongest <= LEAST_SHARE))
+            .chain(others)
+            .chain([sum])
+            .collect()
+    }
+
     /// The module as it is registered.
     pub fn entry() -> Entry<dyn Controller> {
         Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
@@ -140,12 +192,7 @@ impl Controller for Idm {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let model = Model {
-            acceleration: parameters.value("acceleration"),
-            braking: parameters.value("braking"),
-            headway: parameters.value("headway"),
-            standstill_gap: parameters.value("standstill_gap"),
-        };
+        let model = Model::new(parameters);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
                 acceleration: model.acceleration(input),
@@ -221,6 +268,32 @@ mod tests {
             assert!((wanted(speed, 0.0) + 2.5).abs() < 1e-6, "{speed}");
         }
         assert!(wanted(0.0, 0.05) > 0.0);
+    }
+
+    #[test]
+    fn terms_add_up_to_what_the_law_wants() {
+        let behind = ControllerInput {
+            leader_gap: 12.0,
+            leader_speed: 6.0,
+            stop_distance: 60.0,
+            ..free(9.0)
+        };
+        for (input, decides) in [(behind, "leader"), (free(9.0), "free road")] {
+            let terms = Idm::terms(&BTreeMap::new(), &input);
+            let value = |name| terms.iter().find(|term| term.name == name).unwrap().value;
+            let taken = ["leader", "stop line", "obstacle"].map(value);
+            let strongest = taken.into_iter().fold(0.0, f64::min);
+            let sum = value("free road") + strongest;
+            assert!((value("acceleration") - sum).abs() < 1e-9, "{terms:?}");
+            assert!((value("acceleration") - acceleration(input)).abs() < 1e-12);
+            let deciding: Vec<_> = terms.iter().filter(|term| term.decides).collect();
+            assert_eq!(deciding.len(), 1, "{terms:?}");
+            assert_eq!(deciding[0].name, decides);
+        }
+        // Parameters count: who keeps a longer gap brakes more.
+        let wide = BTreeMap::from([("headway".to_owned(), 3.0)]);
+        let of = |parameters| Idm::terms(parameters, &behind)[1].value;
+        assert!(of(&wide) < of(&BTreeMap::new()));
     }
 
     #[test]

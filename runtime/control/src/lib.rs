@@ -62,6 +62,7 @@ mod idm;
 pub mod laws;
 mod pole_balance;
 mod pursuit;
+mod term;
 mod trailer_backing;
 
 pub use bay_parking::BayParking;
@@ -71,6 +72,7 @@ pub use fuzzy_mechanic::FuzzyMechanic;
 pub use idm::Idm;
 pub use pole_balance::PoleBalance;
 pub use pursuit::Pursuit;
+pub use term::Term;
 pub use trailer_backing::TrailerBacking;
 
 use roadwright_agent::Registry;

@@ -1,10 +1,12 @@
 //! Pursuit of a point on the route with proportional cruising and proportional-derivative following.
 
 use crate::laws::{halting_speed, steady_steering};
+use crate::term::{self, Term};
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
-use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
+use std::collections::BTreeMap;
 
 static INFO: ModuleInfo = ModuleInfo {
     id: "pursuit",
@@ -84,24 +86,47 @@ struct SpeedLaw {
 }
 
 impl SpeedLaw {
-    fn acceleration(&self, input: &ControllerInput) -> f64 {
-        let halting = halting_speed(input, self.braking, self.reaction);
-        let allowed = input.road_speed.min(halting);
+    fn new(parameters: &ParameterSet) -> Self {
+        Self {
+            speed_gain: parameters.value("speed_gain"),
+            gap_gain: parameters.value("gap_gain"),
+            closing_gain: parameters.value("closing_gain"),
+            headway: parameters.value("headway"),
+            braking: parameters.value("braking"),
+            reaction: parameters.value("reaction"),
+        }
+    }
+
+    /// The speed from which it can stop where it has to, m/s.
+    fn halting(&self, input: &ControllerInput) -> f64 {
+        halting_speed(input, self.braking, self.reaction)
+    }
+
+    /// The acceleration towards the speed that is allowed, m/s^2.
+    fn cruising(&self, input: &ControllerInput) -> f64 {
+        let allowed = input.road_speed.min(self.halting(input));
         let cruising = self.speed_gain * (allowed - input.speed);
         // The allowed speed is the one from which the vehicle can just stop. Above it, braking must be
         // firmer than the gentle gain of cruising, or the vehicle stops too late.
-        let cruising = if allowed < input.speed {
+        if allowed < input.speed {
             BRAKING_FACTOR * cruising
         } else {
             cruising
-        };
+        }
+    }
+
+    /// The acceleration that keeps the gap to the leader, m/s^2.
+    fn following(&self, input: &ControllerInput) -> f64 {
         let missing_gap =
             input.leader_gap - crate::laws::STANDSTILL_GAP - self.headway * input.speed;
-        let following =
-            self.gap_gain * missing_gap + self.closing_gain * (input.leader_speed - input.speed);
+        self.gap_gain * missing_gap + self.closing_gain * (input.leader_speed - input.speed)
+    }
+
+    fn acceleration(&self, input: &ControllerInput) -> f64 {
+        let following = self.following(input);
         // A following law that asks for more than cruising would race to close a gap: it counts only
         // where it brakes.
-        cruising.min(if following < 0.0 {
+        self.cruising(input).min(if following < 0.0 {
             following
         } else {
             f64::INFINITY
@@ -110,6 +135,28 @@ impl SpeedLaw {
 }
 
 impl Pursuit {
+    /// What its acceleration is made of for a row, with the given parameters (the others have their
+    /// defaults): the speeds that are allowed, m/s, what cruising and following ask for, and the smaller
+    /// of the two, m/s^2.
+    pub fn terms(parameters: &BTreeMap<String, f64>, input: &ControllerInput) -> Vec<Term> {
+        let law = SpeedLaw::new(&term::parameters(&PARAMETERS, parameters));
+        let (cruising, following) = (law.cruising(input), law.following(input));
+        let follows = following < 0.0 && following < cruising;
+        let following = if input.leader_gap < NOTHING {
+            following
+        } else {
+            f64::INFINITY
+        };
+        let halts = law.halting(input) < input.road_speed;
+        vec![
+            Term::new("road speed", input.road_speed, "m/s").deciding(!follows && !halts),
+            Term::new("halting speed", law.halting(input), "m/s").deciding(!follows && halts),
+            Term::new("cruising", cruising, "m/s^2").deciding(!follows),
+            Term::new("following", following, "m/s^2").deciding(follows),
+            Term::new("acceleration", law.acceleration(input), "m/s^2"),
+        ]
+    }
+
     /// The module as it is registered.
     pub fn entry() -> Entry<dyn Controller> {
         Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
@@ -126,14 +173,7 @@ impl Controller for Pursuit {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let law = SpeedLaw {
-            speed_gain: parameters.value("speed_gain"),
-            gap_gain: parameters.value("gap_gain"),
-            closing_gain: parameters.value("closing_gain"),
-            headway: parameters.value("headway"),
-            braking: parameters.value("braking"),
-            reaction: parameters.value("reaction"),
-        };
+        let law = SpeedLaw::new(parameters);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = ControllerOutput {
                 acceleration: law.acceleration(input),
@@ -146,6 +186,50 @@ impl Controller for Pursuit {
         Lookahead {
             time: parameters.value("lookahead_time"),
             distance: parameters.value("lookahead_distance"),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn terms_are_those_of_the_law() {
+        let free = ControllerInput {
+            speed: 8.0,
+            road_speed: 12.0,
+            wheelbase: 2.7,
+            waypoint_distance: 10.0,
+            leader_gap: NOTHING,
+            obstacle_distance: NOTHING,
+            stop_distance: NOTHING,
+            ..ControllerInput::default()
+        };
+        let behind = ControllerInput {
+            leader_gap: 6.0,
+            leader_speed: 7.0,
+            ..free
+        };
+        let before_a_line = ControllerInput {
+            stop_distance: 6.0,
+            ..free
+        };
+        for (input, decides) in [
+            (free, ["road speed", "cruising"].as_slice()),
+            (behind, &["following"]),
+            (before_a_line, &["halting speed", "cruising"]),
+        ] {
+            let terms = Pursuit::terms(&BTreeMap::new(), &input);
+            let mut outputs = [ControllerOutput::default()];
+            Pursuit::entry()
+                .make()
+                .step(&Step::default(), &[input], &mut outputs);
+            assert_eq!(terms[4].value, outputs[0].acceleration);
+            let deciding = terms.iter().filter(|term| term.decides);
+            let deciding: Vec<&str> = deciding.map(|term| term.name).collect();
+            assert_eq!(deciding, decides, "{terms:?}");
         }
     }
 }
