@@ -91,15 +91,10 @@ fn parameters_of(model: &Model, stack: &str) -> BTreeMap<String, f64> {
     set.map(|(key, value)| (key.clone(), *value)).collect()
 }
 
-/// The law of a controller that is a formula: its text, its terms now, what it is told and what it wants.
+/// A controller that is a formula: its terms now, what it is told and what it wants, and the formula.
 fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
     heading(ui, seen.controller);
-    if let Some(formula) = formulas(seen.controller) {
-        ui.label(RichText::new(formula).monospace());
-        ui.add_space(6.0);
-    }
     if !terms.is_empty() {
-        heading(ui, "Now");
         Grid::new("terms")
             .num_columns(3)
             .striped(true)
@@ -120,6 +115,10 @@ fn law(ui: &mut Ui, theme: Theme, seen: &Inspection, terms: &[Term]) {
         ("steering", Some(command.steering), "rad"),
     ];
     rows(ui, "wants", &wants);
+    if let Some(formula) = formulas(seen.controller) {
+        ui.add_space(6.0);
+        ui.collapsing("The law", |ui| ui.label(RichText::new(formula).monospace()));
+    }
 }
 
 /// A term in words, as a number, and as a bar: braking to the left in red, going faster to the right.

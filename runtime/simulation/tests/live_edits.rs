@@ -706,6 +706,8 @@ struct FullCrossing {
     scenario: Scenario,
     world: World,
     random: Stream,
+    /// The controls that it may get.
+    controls: Vec<Control>,
 }
 
 impl FullCrossing {
@@ -764,6 +766,7 @@ impl FullCrossing {
             scenario,
             world,
             random: Stream::new(seed, "edits", 0),
+            controls: Control::ALL.into_iter().collect(),
         }
     }
 
@@ -816,7 +819,7 @@ impl FullCrossing {
     /// Another control, other major roads, a forbidden turn, another plan.
     fn other_rules(&mut self) -> JunctionRules {
         let random = &mut self.random;
-        let controls: Vec<Control> = Control::ALL.into_iter().collect();
+        let controls = &self.controls;
         let road = |random: &mut Stream| RoadId(1 + random.next_index(4) as u32);
         let restriction = Restriction {
             kind: RestrictionKind::No,
@@ -903,14 +906,13 @@ fn rules_of_a_full_junction_change_and_nobody_touches_anybody() {
 #[test]
 fn the_shape_of_a_full_junction_changes_and_nobody_touches_anybody() {
     let mut crossing = FullCrossing::new(3);
+    // Not yet: where a corner of one is decided, who enters and who leaves beside it can touch by some
+    // centimetres. docs/junctions.md says so.
+    let controls = &mut crossing.controls;
+    controls.retain(|control| *control != Control::MiniRoundabout);
     crossing.drive(40.0);
     for number in 0..edits() {
         let mut rules = crossing.other_rules();
-        // Not yet: where a corner of one is decided, who enters and who leaves beside it can touch by some
-        // centimetres. docs/junctions.md says so.
-        if rules.control == Some(Control::MiniRoundabout) {
-            rules.control = Some(Control::Roundabout);
-        }
         crossing.other_shape(&mut rules);
         let (id, node) = crossing.middle();
         let what = format!("edit {number}: {rules:?}");
