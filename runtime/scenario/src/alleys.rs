@@ -12,7 +12,7 @@
 //! They follow from the lanes and are never stored. Cars drive in the middle of their lanes, so what
 //! counts is the distance between the middles of two lanes that are driven against each other: it has to
 //! be the width of a car, [`ABREAST`] and what the fronts swing out in a bend.
-//! Where less than [`PLACE`] is left between an alley and the end of its lane, or between two alleys, nobody
+//! Where less than `PLACE` is left between an alley and the end of its lane, or between two alleys, nobody
 //! could wait there for another one, so it belongs to the alley: who comes to a road that is narrow all
 //! along waits at the stop line before it.
 
