@@ -7,7 +7,7 @@ use crate::experiment::{Arrived, ExperimentFile};
 use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;
-use roadwright_render::Picture;
+use roadwright_render::{Picture, timeline};
 use roadwright_scenario::file::FileError;
 use roadwright_scenario::vehicle_file::{LARGEST, VehicleFile};
 use roadwright_scenario::{Scenario, file};
@@ -80,12 +80,15 @@ impl Progress {
     }
 }
 
-/// Writes tables into a folder, which is made if it is not there.
-fn write_tables<const N: usize>(folder: &Path, tables: [(&str, String); N]) -> Result<(), String> {
+/// Writes files into a folder, which is made if it is not there.
+fn write_all<const N: usize, T: AsRef<[u8]>>(
+    folder: &Path,
+    files: [(&str, T); N],
+) -> Result<(), String> {
     let written = std::fs::create_dir_all(folder).and_then(|()| {
-        let mut tables = tables.into_iter();
-        tables.try_for_each(|(name, table)| {
-            roadwright_files::write(&folder.join(name), table.as_bytes())
+        let mut files = files.into_iter();
+        files.try_for_each(|(name, content)| {
+            roadwright_files::write(&folder.join(name), content.as_ref())
         })
     });
     written.map_err(|error| format!("{}: {error}", folder.display()))
@@ -265,7 +268,7 @@ impl Job {
         })
     }
 
-    /// Writes the tables of a run into a folder.
+    /// Writes the tables of a run and a picture of its curves into a folder.
     pub(crate) fn results(
         (results, heat): (
             Arc<crate::run_results::RunResults>,
@@ -279,14 +282,16 @@ impl Job {
             false,
             wake,
             move |_| {
-                let written = write_tables(
-                    &folder,
-                    [
-                        ("timeline.csv", time_rows_as_csv(&results.rows)),
-                        ("trips.csv", trips_as_csv(&results.trips)),
-                        ("heat.csv", heat_as_csv(heat.iter().copied())),
-                    ],
-                );
+                let title = &results.scenario.about().name;
+                let picture = timeline(title, &results.rows).map_err(|error| error.to_string());
+                let tables = [
+                    ("timeline.csv", time_rows_as_csv(&results.rows)),
+                    ("trips.csv", trips_as_csv(&results.trips)),
+                    ("heat.csv", heat_as_csv(heat.iter().copied())),
+                ];
+                let written = write_all(&folder, tables).and_then(|()| {
+                    picture.and_then(|png| write_all(&folder, [("timeline.png", png)]))
+                });
                 Some(Outcome::Shared(folder, written))
             },
         )
@@ -303,7 +308,7 @@ impl Job {
             let [a, b] = [&*runs[0], &*runs[1]];
             let comparison = crate::comparison::Comparison::new(a, b);
             let tables = comparison.tables([&names[0], &names[1]], [a, b]);
-            let written = write_tables(&folder, tables);
+            let written = write_all(&folder, tables);
             Some(Outcome::Shared(folder, written))
         })
     }

@@ -29,7 +29,7 @@ fn words_of(purpose: Purpose) -> (&'static str, &'static str, &'static str) {
         Purpose::Results => (
             "Export results",
             "Write",
-            "folder for timeline.csv and trips.csv",
+            "folder for timeline.csv, timeline.png and trips.csv",
         ),
         Purpose::Comparison => (
             "Export the comparison",

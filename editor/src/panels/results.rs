@@ -77,7 +77,7 @@ fn row_at(rows: &[TimeRow], at: Option<f64>) -> Option<&TimeRow> {
 }
 
 fn export(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    if ui.button("Export CSV…").clicked() {
+    if ui.button("Export…").clicked() {
         actions.push(Action::Show(Dialog::Path {
             purpose: Purpose::Results,
             text: format!("{}-results", model.document.title()),

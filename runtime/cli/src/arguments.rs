@@ -226,7 +226,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) signals: Option<PathBuf>,
     /// Write what comes of the run into a folder: `timeline.csv` with a row for each second (arrivals,
-    /// mean speed, queue, contacts, faults), `trips.csv` with one for each drive that has ended, and
+    /// mean speed, queue, contacts, faults) and `timeline.png` with its curves, `trips.csv` with one for each drive that has ended, and
     /// `heat.csv` with one for each 10 m of lane (time that vehicles were there, their mean speed, alone
     /// and as a share of the limit, share of time that they stood, collisions)
     #[arg(long, value_name = "DIR")]

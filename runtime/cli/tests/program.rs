@@ -122,6 +122,8 @@ fn run_writes_what_came_of_it_as_tables() {
         std::fs::read_to_string(path).unwrap()
     };
     assert_eq!(read("timeline.csv").lines().count(), 92);
+    let picture = std::fs::read(folder.path().join("tables/timeline.png")).unwrap();
+    assert!(picture.starts_with(b"\x89PNG"));
     assert!(read("trips.csv").starts_with("agent,stack,status,"));
     let heat = read("heat.csv");
     assert!(heat.starts_with("road,lane,to_road,to_lane,from_m,to_m,"));

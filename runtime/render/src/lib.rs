@@ -50,12 +50,14 @@ pub mod street_name;
 mod symbol;
 pub mod terrain;
 mod text;
+mod timeline;
 
 pub use film::Film;
 pub use map::{Picture, Trail, junction_layer, map, roads_and_junctions};
 pub use painter::{Painter, Pass};
 pub use places::{BAY, bay, points_of_interest, reach_of_mark};
 pub use plot::{SurfacePlot, surface};
+pub use timeline::timeline;
 pub use tiny_skia::Color;
 
 use thiserror::Error;

@@ -43,7 +43,9 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let lights = arguments.signals.as_deref().map(SignalTable::create);
     let mut lights = lights.transpose()?;
     let statistics = arguments.statistics.as_deref();
-    let mut statistics = statistics.map(StatisticsTables::create).transpose()?;
+    let title = &scenario.about().name;
+    let statistics = statistics.map(|folder| StatisticsTables::create(folder, title));
+    let mut statistics = statistics.transpose()?;
     // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
     let ending = match arguments.seconds {
         Some(seconds) => Ending::AtTime(seconds),
