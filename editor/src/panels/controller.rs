@@ -130,7 +130,13 @@ fn term_row(ui: &mut Ui, theme: Theme, term: &Term) {
         ui.end_row();
         return;
     }
-    ui.label(format!("{:.2} {}", term.value, unit(term.unit)));
+    // What rounds to nothing has no sign.
+    let value = if term.value.abs() < 0.005 {
+        0.0
+    } else {
+        term.value
+    };
+    ui.label(format!("{value:.2} {}", unit(term.unit)));
     if term.unit == "m/s^2" {
         let (rect, _) = ui.allocate_exact_size(vec2(BAR, 12.0), Sense::hover());
         let middle = rect.center().x;
