@@ -8,9 +8,8 @@
 //! courses in the same order, so the number of threads does not matter.
 
 use super::breeder::Candidate;
-use super::judge::{Evaluate, Judgement, Run, run};
+use super::judge::{Evaluate, Judgement, Runs, drive_on, is_fit};
 use super::pool::Birth;
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,26 +94,13 @@ pub fn halve(
     courses: &[u64],
     (halving, places): (Halving, usize),
 ) -> Vec<Judgement> {
-    let mut runs: Vec<Vec<Result<Run, String>>> = vec![Vec::new(); candidates.len()];
+    let mut runs = vec![Runs::new(); candidates.len()];
     let mut under_way: Vec<usize> = (0..candidates.len()).collect();
     let mut dropped = vec![false; candidates.len()];
     let mut begin = 0;
     for end in halving.courses_driven(courses.len()) {
-        let pairs: Vec<(usize, u64)> = under_way
-            .iter()
-            .flat_map(|&number| {
-                courses[begin..end]
-                    .iter()
-                    .map(move |&course| (number, course))
-            })
-            .collect();
-        let done: Vec<_> = pairs
-            .par_iter()
-            .map(|&(number, course)| run(evaluate, &candidates[number].genes, course))
-            .collect();
-        for ((number, _), run) in pairs.into_iter().zip(done) {
-            runs[number].push(run);
-        }
+        let round = &courses[begin..end];
+        drive_on(evaluate, candidates, &under_way, round, &mut runs);
         begin = end;
         under_way.retain(|&number| is_fit(&runs[number]));
         if end == courses.len() {
@@ -144,14 +130,9 @@ pub fn halve(
     judged.collect()
 }
 
-/// Whether somebody has set out on all courses so far, and has not failed.
-fn is_fit(runs: &[Result<Run, String>]) -> bool {
-    runs.iter()
-        .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::judge::Run;
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
 

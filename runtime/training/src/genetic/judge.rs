@@ -113,29 +113,44 @@ impl Judgement {
 /// is unfit there is spared the others. Runs are shared out among the threads of the current pool,
 /// and put together in the order of candidates and courses: the result is the same for any number.
 pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64]) -> Vec<Judgement> {
-    let Some((&first, others)) = courses.split_first() else {
-        return vec![Judgement::default(); candidates.len()];
-    };
-    let firsts: Vec<_> = candidates
-        .par_iter()
-        .map(|candidate| run(evaluate, &candidate.genes, first))
+    let (first, others) = courses.split_at(courses.len().min(1));
+    let mut runs = vec![Runs::new(); candidates.len()];
+    let mut under_way: Vec<usize> = (0..candidates.len()).collect();
+    drive_on(evaluate, candidates, &under_way, first, &mut runs);
+    under_way.retain(|&number| is_fit(&runs[number]));
+    drive_on(evaluate, candidates, &under_way, others, &mut runs);
+    let judged = runs.into_iter().map(|runs| Judgement::of(runs.into_iter()));
+    judged.collect()
+}
+
+/// What came of the courses that a candidate has driven so far, in their order.
+pub(super) type Runs = Vec<Result<Run, String>>;
+
+/// Whether somebody has set out on all courses so far, and has not failed.
+pub(super) fn is_fit(runs: &Runs) -> bool {
+    runs.iter()
+        .all(|run| run.as_ref().is_ok_and(|run| !run.ended_early))
+}
+
+/// Lets those under way drive further courses, in parallel, and adds their runs in the order of the courses.
+pub(super) fn drive_on(
+    evaluate: &dyn Evaluate,
+    candidates: &[Candidate],
+    under_way: &[usize],
+    courses: &[u64],
+    runs: &mut [Runs],
+) {
+    let pairs: Vec<(usize, u64)> = under_way
+        .iter()
+        .flat_map(|&number| courses.iter().map(move |&course| (number, course)))
         .collect();
-    let fit = |number: &usize| firsts[*number].as_ref().is_ok_and(|run| !run.ended_early);
-    let pairs: Vec<(usize, u64)> = (0..candidates.len())
-        .filter(fit)
-        .flat_map(|number| others.iter().map(move |&course| (number, course)))
-        .collect();
-    let rest: Vec<_> = pairs
+    let done: Vec<_> = pairs
         .par_iter()
         .map(|&(number, course)| run(evaluate, &candidates[number].genes, course))
         .collect();
-    // Pairs are in the order of candidates, so each takes its own from the front of what is left.
-    let mut rest = pairs.iter().map(|pair| pair.0).zip(rest).peekable();
-    let of = |(number, first)| {
-        let own = std::iter::from_fn(|| rest.next_if(|(of, _)| *of == number));
-        Judgement::of(std::iter::once(first).chain(own.map(|(_, run)| run)))
-    };
-    firsts.into_iter().enumerate().map(of).collect()
+    for ((number, _), run) in pairs.into_iter().zip(done) {
+        runs[number].push(run);
+    }
 }
 
 /// Runs genes on courses exactly, in parallel; results in the order of the courses.
@@ -155,7 +170,7 @@ pub fn run_all(
 }
 
 /// One run of breeding.
-pub(super) fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
+fn run(evaluate: &dyn Evaluate, genes: &[f64], course: u64) -> Result<Run, String> {
     guarded(course, || evaluate.run(genes, course))
 }
 

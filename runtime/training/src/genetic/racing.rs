@@ -10,9 +10,8 @@
 //! the same order too, so the number of threads does not matter either.
 
 use super::breeder::Candidate;
-use super::judge::{Evaluate, Judgement, Run, judge, run};
+use super::judge::{Evaluate, Judgement, Runs, drive_on, judge};
 use crate::statistics::{Moments, student_t};
-use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -126,27 +125,14 @@ struct Race<'a> {
     scores: &'a [f64],
 }
 
-/// What came of the courses so far.
-type Runs = Vec<Result<Run, String>>;
-
 impl Race<'_> {
     fn run(&self, candidates: &[Candidate]) -> Vec<Judgement> {
-        let mut runs: Vec<Runs> = vec![Vec::new(); candidates.len()];
+        let mut runs = vec![Runs::new(); candidates.len()];
         let mut under_way: Vec<usize> = (0..candidates.len()).collect();
         // One block of all who are left, then the next: whoever is out is out at the same place for any
         // number of threads.
         for block in self.courses.chunks(self.racing.block) {
-            let pairs: Vec<(usize, u64)> = under_way
-                .iter()
-                .flat_map(|&number| block.iter().map(move |&course| (number, course)))
-                .collect();
-            let done: Vec<_> = pairs
-                .par_iter()
-                .map(|&(number, course)| run(self.evaluate, &candidates[number].genes, course))
-                .collect();
-            for ((number, _), run) in pairs.into_iter().zip(done) {
-                runs[number].push(run);
-            }
+            drive_on(self.evaluate, candidates, &under_way, block, &mut runs);
             under_way.retain(|&number| self.can_win(&runs[number]));
         }
         let judged = runs.into_iter().map(|runs| {
@@ -191,6 +177,7 @@ impl Race<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::judge::Run;
     use super::super::pool::Birth;
     use super::*;
     use std::sync::atomic::{AtomicUsize, Ordering};
