@@ -1,6 +1,6 @@
 //! From the text of a script to what can be called, or to an error with its place.
 
-use super::api::register;
+use super::api::{interface, parameter};
 use super::budget::{OPERATIONS, begin_call, limit};
 use super::check::unknown_names;
 use super::members::mistakes;
@@ -17,7 +17,7 @@ use roadwright_agent::{ModuleKind, ParameterInfo};
 use roadwright_files::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use thiserror::Error;
 
 /// Imports of imports.
@@ -188,12 +188,15 @@ pub struct Compiled {
     modules: BTreeMap<String, rhai::Shared<Module>>,
 }
 
-/// An engine with the limits and the interface of scripts.
-fn engine(parameters: &Parameters) -> Engine {
+/// Rhai's own functions. Thousands, and the same for all engines.
+static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
+
+/// An engine with the limits and the interface of scripts, and a list that their parameters go into.
+fn engine(parameters: Parameters) -> Engine {
     // Once for the process; a second time changes nothing.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
     let mut engine = Engine::new_raw();
-    StandardPackage::new().register_into_engine(&mut engine);
+    STANDARD.register_into_engine(&mut engine);
     limit(&mut engine);
     // The level above would call functions of the host while it compiles.
     engine.set_optimization_level(OptimizationLevel::Simple);
@@ -202,7 +205,8 @@ fn engine(parameters: &Parameters) -> Engine {
     // Rhai's own would hold up the simulation, and is not stopped by any limit.
     engine.register_fn("sleep", |_: i64| no_sleep());
     engine.register_fn("sleep", |_: f64| no_sleep());
-    register(&mut engine, parameters);
+    engine.register_global_module(interface());
+    parameter(&mut engine, parameters);
     engine
 }
 
@@ -254,7 +258,7 @@ fn compile_at_depth(
     let described = Parameters::default();
     // Compiled twice. The first time any name may stand: what the top defines is known once it has
     // run.
-    let mut first = engine(&described);
+    let mut first = engine(described.clone());
     if let Some((position, message)) = too_many_parameters(&first, text) {
         return Err(error(position, message));
     }
@@ -284,7 +288,7 @@ fn compile_at_depth(
     }
     // The second time every name has to be known.
     // With a list that nobody reads: the parameters were described in the first run.
-    let mut engine = engine(&Parameters::default());
+    let mut engine = engine(Parameters::default());
     engine.register_global_module(constants.into());
     for (alias, module) in &modules {
         engine.register_static_module(alias, module.clone());

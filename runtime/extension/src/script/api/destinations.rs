@@ -7,7 +7,7 @@ use crate::script::budget::charge;
 use rhai::{Array, Dynamic};
 
 /// Places to drive to, and agents to chase or to flee.
-pub(super) fn destinations(api: &mut Registrar<'_>) {
+pub(super) fn destinations(api: &mut Registrar) {
     call!(
         api,
         "go_to",

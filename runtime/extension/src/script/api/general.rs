@@ -3,10 +3,10 @@
 use super::values::{fail, number};
 use super::{ApiKind, Registrar};
 use crate::script::compile::Parameters;
-use rhai::Dynamic;
+use rhai::{Dynamic, Engine};
 use roadwright_geometry::DVec2;
 
-pub(super) fn events(api: &mut Registrar<'_>) {
+pub(super) fn events(api: &mut Registrar) {
     use ApiKind::Event;
     for (name, signature, doc) in [
         (
@@ -64,10 +64,9 @@ pub(super) fn events(api: &mut Registrar<'_>) {
     }
 }
 
-pub(super) fn functions(api: &mut Registrar<'_>, parameters: &Parameters) {
-    use ApiKind::Function;
-    let described = parameters.clone();
-    api.engine.register_fn(
+/// The one function that is not the same for all scripts: each has its own list of parameters.
+pub(in crate::script) fn parameter(engine: &mut Engine, described: Parameters) {
+    engine.register_fn(
         "parameter",
         move |key: &str, default: Dynamic, min: Dynamic, max: Dynamic, unit: &str, doc: &str| {
             let (default, min, max) = (number(&default)?, number(&min)?, number(&max)?);
@@ -76,16 +75,19 @@ pub(super) fn functions(api: &mut Registrar<'_>, parameters: &Parameters) {
                 .or_else(fail)
         },
     );
+}
+
+pub(super) fn functions(api: &mut Registrar) {
+    use ApiKind::Function;
     api.note(
         Function,
         "parameter",
         "parameter(key: string, default: float, min: float, max: float, unit: string, doc: string)",
         "At the top of a script: describes a parameter that stacks can set and the editor shows as a slider.",
     );
-    api.engine
-        .register_fn("distance", |x1: f64, y1: f64, x2: f64, y2: f64| {
-            (DVec2::new(x1, y1) - DVec2::new(x2, y2)).length()
-        });
+    api.function("distance", |x1: f64, y1: f64, x2: f64, y2: f64| {
+        (DVec2::new(x1, y1) - DVec2::new(x2, y2)).length()
+    });
     api.note(
         Function,
         "distance",

@@ -14,7 +14,7 @@ const MOST_DATA: usize = 16;
 const LETTER: u64 = 100;
 
 /// Membership of groups.
-pub(super) fn groups(api: &mut Registrar<'_>) {
+pub(super) fn groups(api: &mut Registrar) {
     call!(
         api,
         "join",
@@ -43,7 +43,7 @@ pub(super) fn groups(api: &mut Registrar<'_>) {
 }
 
 /// Letters to one agent, to a group, to everybody near.
-pub(super) fn letters(api: &mut Registrar<'_>) {
+pub(super) fn letters(api: &mut Registrar) {
     call!(
         api,
         "send",
@@ -98,7 +98,7 @@ pub(super) fn letters(api: &mut Registrar<'_>) {
 }
 
 /// What people see of it: lines of the log and marks on the map.
-pub(super) fn notes(api: &mut Registrar<'_>) {
+pub(super) fn notes(api: &mut Registrar) {
     call!(
         api,
         "log",
@@ -132,7 +132,7 @@ pub(super) fn notes(api: &mut Registrar<'_>) {
 }
 
 /// What can be read of a message.
-pub(super) fn properties(api: &mut Registrar<'_>) {
+pub(super) fn properties(api: &mut Registrar) {
     properties! { api, message: Mail;
         "from" -> "int", "Id of the sender."
             => message.from;

@@ -5,11 +5,10 @@
 //! `docs/script-api.md`.
 
 use super::agent::{Agent, Mail, Memory, Other};
-use super::compile::Parameters;
 use super::signal::Signal;
-use rhai::Engine;
+use rhai::{FuncRegistration, Module, RhaiNativeFunc, Shared};
 use serde::Serialize;
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 /// What kind of thing an item of the interface is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -43,13 +42,60 @@ pub struct ApiItem {
 }
 
 /// Registers and documents at the same time.
-struct Registrar<'a> {
-    engine: &'a mut Engine,
+struct Registrar {
+    module: Module,
     items: Vec<ApiItem>,
     owner: &'static str,
 }
 
-impl Registrar<'_> {
+impl Registrar {
+    fn function<A: 'static, const N: usize, const X: bool, R, const F: bool>(
+        &mut self,
+        name: &str,
+        call: impl RhaiNativeFunc<A, N, X, R, F> + Send + Sync + 'static,
+    ) where
+        R: Clone + Send + Sync + 'static,
+    {
+        FuncRegistration::new(name).set_into_module(&mut self.module, call);
+    }
+
+    fn getter<A: 'static, const N: usize, const X: bool, R, const F: bool>(
+        &mut self,
+        name: &str,
+        get: impl RhaiNativeFunc<A, N, X, R, F> + Send + Sync + 'static,
+    ) where
+        R: Clone + Send + Sync + 'static,
+    {
+        FuncRegistration::new_getter(name).set_into_module(&mut self.module, get);
+    }
+
+    fn setter<A: 'static, const N: usize, const X: bool, const F: bool>(
+        &mut self,
+        name: &str,
+        set: impl RhaiNativeFunc<A, N, X, (), F> + Send + Sync + 'static,
+    ) {
+        FuncRegistration::new_setter(name).set_into_module(&mut self.module, set);
+    }
+
+    fn indexer<
+        A: 'static,
+        B: 'static,
+        const X: bool,
+        const Y: bool,
+        R,
+        const F: bool,
+        const G: bool,
+    >(
+        &mut self,
+        get: impl RhaiNativeFunc<A, 2, X, R, F> + Send + Sync + 'static,
+        set: impl RhaiNativeFunc<B, 3, Y, (), G> + Send + Sync + 'static,
+    ) where
+        R: Clone + Send + Sync + 'static,
+    {
+        FuncRegistration::new_index_getter().set_into_module(&mut self.module, get);
+        FuncRegistration::new_index_setter().set_into_module(&mut self.module, set);
+    }
+
     fn note(
         &mut self,
         kind: ApiKind,
@@ -76,7 +122,7 @@ impl Registrar<'_> {
 macro_rules! properties {
     ($api:ident, $object:ident: $type:ty;
      $($name:literal -> $result:literal, $doc:literal => $value:expr;)*) => {$(
-        $api.engine.register_get($name, |$object: &mut $type| $value);
+        $api.getter($name, |$object: &mut $type| $value);
         let signature = concat!(stringify!($object), ".", $name, " -> ", $result);
         $api.note($crate::script::api::ApiKind::Property, $name, signature, $doc);
     )*};
@@ -84,8 +130,8 @@ macro_rules! properties {
 
 macro_rules! set {
     ($api:ident, $name:literal, $signature:literal, $doc:literal, $get:expr, $set:expr) => {
-        $api.engine.register_get($name, $get);
-        $api.engine.register_set($name, $set);
+        $api.getter($name, $get);
+        $api.setter($name, $set);
         $api.note(
             $crate::script::api::ApiKind::Setting,
             $name,
@@ -97,7 +143,7 @@ macro_rules! set {
 
 macro_rules! call {
     ($api:ident, $name:literal, $signature:literal, $doc:literal, $call:expr) => {
-        $api.engine.register_fn($name, $call);
+        $api.function($name, $call);
         $api.note(
             $crate::script::api::ApiKind::Method,
             $name,
@@ -122,25 +168,30 @@ mod values;
 mod wants;
 mod world;
 
+pub(super) use general::parameter;
 pub(super) use wants::HORN;
 
 /// What a route counts for, in operations: it is searched for after the call, beyond the budget.
 const ROUTE: u64 = 500;
 
-/// Registers everything that scripts can use and returns the list of it.
-pub(super) fn register(engine: &mut Engine, parameters: &Parameters) -> Vec<ApiItem> {
-    engine.register_type_with_name::<Agent>("Agent");
-    engine.register_type_with_name::<Other>("Other");
-    engine.register_type_with_name::<Mail>("Message");
-    engine.register_type_with_name::<Memory>("Memory");
-    engine.register_type_with_name::<Signal>("Signal");
+/// Everything that scripts can use, as engines take it and as a list. Made once for the process: it is the
+/// same for all scripts, and most of what compiling a short one would take.
+static INTERFACE: LazyLock<(Shared<Module>, Vec<ApiItem>)> = LazyLock::new(register);
+
+fn register() -> (Shared<Module>, Vec<ApiItem>) {
+    let mut module = Module::new();
+    module.set_custom_type::<Agent>("Agent");
+    module.set_custom_type::<Other>("Other");
+    module.set_custom_type::<Mail>("Message");
+    module.set_custom_type::<Memory>("Memory");
+    module.set_custom_type::<Signal>("Signal");
     let mut api = Registrar {
-        engine,
+        module,
         items: Vec::new(),
         owner: "",
     };
     general::events(&mut api);
-    general::functions(&mut api, parameters);
+    general::functions(&mut api);
     api.owner = "agent";
     register_agent(&mut api);
     api.owner = "other";
@@ -151,10 +202,10 @@ pub(super) fn register(engine: &mut Engine, parameters: &Parameters) -> Vec<ApiI
     signals::properties(&mut api);
     signals::requests(&mut api);
     signals::deciding(&mut api);
-    api.items
+    (api.module.into(), api.items)
 }
 
-fn register_agent(api: &mut Registrar<'_>) {
+fn register_agent(api: &mut Registrar) {
     state::properties(api);
     road::lane(api);
     road::ahead(api);
@@ -182,10 +233,14 @@ fn register_agent(api: &mut Registrar<'_>) {
     messages::notes(api);
 }
 
-/// Everything that scripts can use. Made once for the process.
+/// Everything that scripts can use, for engines.
+pub(super) fn interface() -> Shared<Module> {
+    INTERFACE.0.clone()
+}
+
+/// Everything that scripts can use.
 pub fn api() -> &'static [ApiItem] {
-    static ITEMS: OnceLock<Vec<ApiItem>> = OnceLock::new();
-    ITEMS.get_or_init(|| register(&mut Engine::new_raw(), &Parameters::default()))
+    &INTERFACE.1
 }
 
 /// The same as a page of documentation.

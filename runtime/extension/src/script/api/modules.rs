@@ -11,7 +11,7 @@ use roadwright_agent::{Effect, Slot};
 const MODULE: u64 = 300;
 
 /// Reading the script's parameters, setting those of other slots, exchanging modules.
-pub(super) fn modules(api: &mut Registrar<'_>) {
+pub(super) fn modules(api: &mut Registrar) {
     call!(
         api,
         "parameter",

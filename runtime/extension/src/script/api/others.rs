@@ -8,7 +8,7 @@ use rhai::{Array, Dynamic, ImmutableString};
 use roadwright_agent::AgentFacts;
 
 /// Others within a distance, or by id.
-pub(super) fn finding(api: &mut Registrar<'_>) {
+pub(super) fn finding(api: &mut Registrar) {
     call!(
         api,
         "nearby",
@@ -32,7 +32,7 @@ pub(super) fn finding(api: &mut Registrar<'_>) {
 }
 
 /// What one agent sees of another.
-pub(super) fn properties(api: &mut Registrar<'_>) {
+pub(super) fn properties(api: &mut Registrar) {
     properties! { api, other: Other;
         "id" -> "int", "Its id."
             => other.facts.id as i64;

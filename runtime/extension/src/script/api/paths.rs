@@ -9,7 +9,7 @@ use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
 /// Along given places, beside the lane, and back.
-pub(super) fn free_paths(api: &mut Registrar<'_>) {
+pub(super) fn free_paths(api: &mut Registrar) {
     call!(
         api,
         "drive_path",
@@ -38,7 +38,7 @@ pub(super) fn free_paths(api: &mut Registrar<'_>) {
 }
 
 /// Into a bay.
-pub(super) fn parking(api: &mut Registrar<'_>) {
+pub(super) fn parking(api: &mut Registrar) {
     call!(
         api,
         "park",
@@ -69,7 +69,7 @@ pub(super) fn parking(api: &mut Registrar<'_>) {
 }
 
 /// Around what stands in its lane.
-pub(super) fn passing(api: &mut Registrar<'_>) {
+pub(super) fn passing(api: &mut Registrar) {
     call!(
         api,
         "pass",

@@ -17,7 +17,7 @@ fn light_name(light: Option<Light>) -> &'static str {
 }
 
 /// Its lane: which one, how fast, how far to its end.
-pub(super) fn lane(api: &mut Registrar<'_>) {
+pub(super) fn lane(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "road" -> "int", "Id of the road that it is on; -1 in junctions and on open ground."
             => road_of(agent.content().facts.as_ref());
@@ -55,7 +55,7 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
 }
 
 /// Vehicles before and behind it, the next junction, its destination.
-pub(super) fn ahead(api: &mut Registrar<'_>) {
+pub(super) fn ahead(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "leader" -> "Other", "The vehicle ahead on its route, within 200 m; () if there is none."
             => other_of(agent, |facts| facts.leader);

@@ -12,7 +12,7 @@ use roadwright_agent::Effect;
 const LOOK: u64 = 10;
 
 /// Which signals are ahead of an agent, and a look at any.
-pub(super) fn of_agent(api: &mut Registrar<'_>) {
+pub(super) fn of_agent(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "signal_node" -> "int", "Node of the signals at the end of its lane; -1 where there are none."
             => ahead_of(agent).map_or(-1, |(node, _)| i64::from(node));
@@ -42,7 +42,7 @@ fn ahead_of(agent: &Agent) -> Option<(u32, u32)> {
 }
 
 /// What can be seen of signals.
-pub(super) fn properties(api: &mut Registrar<'_>) {
+pub(super) fn properties(api: &mut Registrar) {
     properties! { api, signal: Signal;
         "node" -> "int", "The smallest of their nodes: signals side by side change together."
             => i64::from(signal.facts.node);
@@ -83,7 +83,7 @@ pub(super) fn properties(api: &mut Registrar<'_>) {
 }
 
 /// What agents ask of them.
-pub(super) fn requests(api: &mut Registrar<'_>) {
+pub(super) fn requests(api: &mut Registrar) {
     call!(
         api,
         "request",
@@ -123,9 +123,8 @@ pub(super) fn requests(api: &mut Registrar<'_>) {
 }
 
 /// What scripts that decide about signals have of their own.
-pub(super) fn deciding(api: &mut Registrar<'_>) {
-    api.engine
-        .register_get("memory", |s: &mut Signal| s.memory().or_else(fail));
+pub(super) fn deciding(api: &mut Registrar) {
+    api.getter("memory", |s: &mut Signal| s.memory().or_else(fail));
     api.note(
         super::ApiKind::Property,
         "memory",

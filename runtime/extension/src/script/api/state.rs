@@ -8,7 +8,7 @@ use roadwright_agent::{AgentFacts, Scene};
 
 /// Without facts (before the first look at the scene) numbers are 0 and names empty: a script that
 /// only compares them goes on.
-pub(super) fn properties(api: &mut Registrar<'_>) {
+pub(super) fn properties(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "id" -> "int", "Its id."
             => agent.content().id as i64;
@@ -39,7 +39,7 @@ pub(super) fn properties(api: &mut Registrar<'_>) {
         "memory" -> "Memory", "What it remembers by name: up to 64 numbers, truth values and texts, kept when the script is reloaded. A name without a value gives ()."
             => agent.memory();
     }
-    api.engine.register_indexer_get_set(
+    api.indexer(
         |m: &mut Memory, name: &str| m.get(name),
         |m: &mut Memory, name: &str, value: Dynamic| m.set(name, value).or_else(fail),
     );

@@ -6,7 +6,7 @@ use crate::script::agent::Agent;
 use roadwright_agent::Effect;
 
 /// What a script can do with its trailers.
-pub(super) fn verbs(api: &mut Registrar<'_>) {
+pub(super) fn verbs(api: &mut Registrar) {
     call!(
         api,
         "uncouple",

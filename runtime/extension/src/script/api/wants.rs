@@ -14,7 +14,7 @@ pub(in crate::script) const HORN: &str = "horn";
 const HORN_REACH: f64 = 50.0;
 
 /// The highest speed, and the factor on the speed of the road.
-pub(super) fn speed(api: &mut Registrar<'_>) {
+pub(super) fn speed(api: &mut Registrar) {
     set!(
         api,
         "desired_speed",
@@ -40,7 +40,7 @@ pub(super) fn speed(api: &mut Registrar<'_>) {
 }
 
 /// Stopping, braking and leaving.
-pub(super) fn standing(api: &mut Registrar<'_>) {
+pub(super) fn standing(api: &mut Registrar) {
     call!(
         api,
         "stop",
@@ -87,7 +87,7 @@ pub(super) fn standing(api: &mut Registrar<'_>) {
 }
 
 /// What others see and hear of it.
-pub(super) fn signals(api: &mut Registrar<'_>) {
+pub(super) fn signals(api: &mut Registrar) {
     set!(
         api,
         "indicator",
@@ -131,7 +131,7 @@ pub(super) fn signals(api: &mut Registrar<'_>) {
 }
 
 /// The lane of its road that it keeps to.
-pub(super) fn lane(api: &mut Registrar<'_>) {
+pub(super) fn lane(api: &mut Registrar) {
     call!(
         api,
         "use_lane",
@@ -154,7 +154,7 @@ pub(super) fn lane(api: &mut Registrar<'_>) {
 }
 
 /// Standing for a time.
-pub(super) fn waiting(api: &mut Registrar<'_>) {
+pub(super) fn waiting(api: &mut Registrar) {
     call!(
         api,
         "wait",
@@ -179,7 +179,7 @@ pub(super) fn waiting(api: &mut Registrar<'_>) {
 }
 
 /// Lanes that it would rather drive on.
-pub(super) fn lane_changes(api: &mut Registrar<'_>) {
+pub(super) fn lane_changes(api: &mut Registrar) {
     call!(
         api,
         "prefer_lane",

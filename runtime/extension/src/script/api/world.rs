@@ -9,7 +9,7 @@ use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
 /// Further vehicles.
-pub(super) fn vehicles(api: &mut Registrar<'_>) {
+pub(super) fn vehicles(api: &mut Registrar) {
     call!(
         api,
         "add_vehicle",
@@ -36,7 +36,7 @@ pub(super) fn vehicles(api: &mut Registrar<'_>) {
 }
 
 /// People on foot.
-pub(super) fn people(api: &mut Registrar<'_>) {
+pub(super) fn people(api: &mut Registrar) {
     call!(
         api,
         "call_pedestrian",
@@ -54,7 +54,7 @@ pub(super) fn people(api: &mut Registrar<'_>) {
 }
 
 /// Places by chance, by name, and how near they are.
-pub(super) fn places(api: &mut Registrar<'_>) {
+pub(super) fn places(api: &mut Registrar) {
     call!(
         api,
         "random_place",
@@ -92,7 +92,7 @@ pub(super) fn places(api: &mut Registrar<'_>) {
 }
 
 /// Conditions that are remembered by name.
-pub(super) fn conditions(api: &mut Registrar<'_>) {
+pub(super) fn conditions(api: &mut Registrar) {
     call!(
         api,
         "once",
@@ -112,7 +112,7 @@ pub(super) fn conditions(api: &mut Registrar<'_>) {
 }
 
 /// Random numbers.
-pub(super) fn chance(api: &mut Registrar<'_>) {
+pub(super) fn chance(api: &mut Registrar) {
     call!(
         api,
         "rand",
