@@ -18,6 +18,7 @@ use roadwright_scenario::{
     RoadId, Scenario, SignalMode, SignalPlan,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// How traced points become a smooth line: a vertex is missed by at most 15 cm.
 const FILLET: FilletOptions = FilletOptions {
@@ -472,12 +473,14 @@ const LEFT_HAND: [&str; 76] = [
     "TO", "TT", "TV", "TZ", "UG", "VC", "VG", "VI", "WS", "ZA", "ZM", "ZW",
 ];
 
+/// The boundaries of all countries. They come with the program: an import asks no server, and gives the same
+/// result anywhere. Reading them takes longer than a small import, so it is done once.
+static BOUNDARIES: LazyLock<Option<CountryBoundaries>> =
+    LazyLock::new(|| CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180).ok());
+
 /// The country that a place lies in, by its code in ISO 3166-1 alpha-2; empty at sea.
-///
-/// The data come with the program: an import asks no server, and gives the same result anywhere.
 fn country_of(latitude: f64, longitude: f64) -> String {
-    let boundaries = CountryBoundaries::from_reader(BOUNDARIES_ODBL_360X180);
-    let (Ok(boundaries), Ok(place)) = (boundaries, LatLon::new(latitude, longitude)) else {
+    let (Some(boundaries), Ok(place)) = (&*BOUNDARIES, LatLon::new(latitude, longitude)) else {
         return String::new();
     };
     // Parts of countries have codes as well, such as "US-NY", and overseas territories both their own and
