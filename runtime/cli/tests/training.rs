@@ -377,6 +377,70 @@ fn trained_values_are_compared_and_applied() {
     document(&roadwright(folder.path(), &run));
 }
 
+/// A training of seconds in the forest, where bodies lean and posts fall.
+const FOREST: &str = r#"{
+  "format": "roadwright-experiment",
+  "version": 1,
+  "course": "forest",
+  "dynamics": "rigid",
+  "stack": "fuzzy_mechanic",
+  "genes": ["fuzzy_mechanic.rule_*"],
+  "seeds": {"train": [1, 50], "validate": [101, 101], "test": [201, 202]},
+  "operators": {"n": 2, "p": 1},
+  "runs": 1,
+  "stop": {"generations": 2}
+}
+"#;
+
+#[test]
+fn what_was_paid_for_being_fast_is_told_beside_the_time() {
+    let folder = folder_with("small.experiment.json", FOREST);
+    let out = ["--out", "kept.json", "--quiet"];
+    assert_eq!(train(folder.path(), &out).status.code(), Some(0));
+    let front = |words: &[&str]| {
+        let words = [&["train", "front", "kept.json", "--last", "1"], words].concat();
+        roadwright(folder.path(), &words)
+    };
+    let found = document(&front(&["--json", "--plots", "plots"]));
+    let objectives = found["objectives"].as_array().unwrap().iter();
+    let names: Vec<&str> = objectives
+        .map(|one| one["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["forest_score", "felled", "roll_margin"]);
+    let drivers = found["drivers"].as_array().unwrap();
+    // The first is on the front, and who is beaten is so by one who drove.
+    assert!(drivers[0]["beaten_by"].is_null(), "{found}");
+    for driver in drivers {
+        assert_eq!(
+            (
+                &driver["runs"],
+                driver["estimates"].as_array().unwrap().len()
+            ),
+            (&2.into(), 3)
+        );
+        let by = &driver["beaten_by"];
+        assert!(by.is_null() || drivers.iter().any(|other| other["name"] == *by));
+    }
+    for file in ["front_felled.svg", "front_roll_margin.csv"] {
+        assert!(folder.path().join("plots").join(file).is_file(), "{file}");
+    }
+    // Any number of workers gives the same, and where nothing leans there is the fitness alone.
+    let same = document(&front(&["--json", "--workers", "1"]));
+    assert_eq!(found, same);
+    let flat = document(&front(&[
+        "--json",
+        "--dynamics",
+        "one_track",
+        "--runs",
+        "1",
+    ]));
+    assert_eq!(flat["objectives"].as_array().unwrap().len(), 1);
+    refused(
+        &front(&["--runs", "3"]),
+        "the experiment has 2 test courses",
+    );
+}
+
 /// Drives as fast as its parameter says, and fails where that is too much.
 const SCRIPT: &str = r#"parameter("eagerness", 0.4, 0.0, 1.0, "", "Factor on the speed.");
 

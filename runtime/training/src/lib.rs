@@ -12,4 +12,6 @@ mod measure;
 pub mod statistics;
 
 pub use course::{Course, CourseError, End, Ends, Setup, UNSEEN_SEED};
-pub use measure::{DriveRow, Measured, MileageMark, Row, measure, measure_logged, measure_while};
+pub use measure::{
+    DriveRow, Handling, Measured, MileageMark, Row, measure, measure_logged, measure_while,
+};

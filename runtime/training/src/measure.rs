@@ -66,6 +66,19 @@ pub struct Measured {
     pub modules: Vec<String>,
     /// Steps that the world has taken until all drives had ended.
     pub steps: u64,
+    /// How vehicles leaned and what they felled, where they can.
+    pub handling: Option<Handling>,
+}
+
+/// How a run treated vehicles and the world, where bodies lean and push each other and the course says how far
+/// they may lean.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Handling {
+    /// How much further the vehicle that leaned most could have leaned to either side before it had tipped over,
+    /// rad; below 0 it has. Looked at every 0.1 s.
+    pub roll_margin: f64,
+    /// Obstacles that lean by more than 45 degrees at the end.
+    pub felled: usize,
 }
 
 /// Runs a course once, in one thread. The same arguments give the same bits.
@@ -126,6 +139,7 @@ pub fn measure_while(
     let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
     let modules: Vec<String> = modules.collect();
     let steps = run.world().steps();
+    let handling = run.watch.handling(run.world());
     let drives: Vec<DriveRow> = run.ended.into_values().collect();
     check_scores(course, seed, &drives)?;
     let row = summarize(seed, &drives, run.hash).ok_or_else(|| CourseError::NobodyDrove {
@@ -137,6 +151,7 @@ pub fn measure_while(
         drives,
         modules,
         steps,
+        handling,
     })
 }
 

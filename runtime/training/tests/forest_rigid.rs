@@ -42,6 +42,18 @@ fn the_bus_ploughs_through_where_touching_would_end_it() {
     );
     assert_eq!(struck.drives[0].end, End::Struck);
     assert!(struck.row.fitness > 100.0 && felled.row.fitness < 30.0);
+    // What it paid for being fast; where nothing leans and nothing falls there is nothing to tell.
+    let price = felled.handling.unwrap();
+    assert!(price.felled >= 3, "{price:?}");
+    assert!((0.0..1.775).contains(&price.roll_margin), "{price:?}");
+    assert_eq!(struck.handling, None);
+    let careful = run(
+        "willys_mb",
+        "fuzzy_mechanic",
+        DynamicsLevel::Rigid,
+        UNSEEN_SEED,
+    );
+    assert!(careful.handling.unwrap().felled < price.felled);
 }
 
 #[test]

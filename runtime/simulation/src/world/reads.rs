@@ -2,7 +2,7 @@
 
 use super::World;
 use crate::agents::{Agents, Drive};
-use crate::dynamics::Bodies;
+use crate::dynamics::{Bodies, LooseCounts};
 use crate::ground::{Ground, SignalHead};
 use crate::hands::HandControls;
 use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
@@ -114,6 +114,11 @@ impl World {
     /// How many agents are in which state.
     pub fn counts(&self) -> AgentCounts {
         report::counts(self)
+    }
+
+    /// How many obstacles that are not fixed have been moved and felled, at the level whose bodies push.
+    pub fn loose_counts(&self) -> LooseCounts {
+        self.dynamics.rigid.counts(&self.ground).unwrap_or_default()
     }
 
     /// What came of the run so far. Fitness modules are asked about agents that still drive.

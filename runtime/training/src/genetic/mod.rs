@@ -18,6 +18,7 @@
 //! | `workers.rs` | the threads of a training |
 //! | `record.rs` | the checkpoint file |
 //! | `problem.rs` | the genes of a stack, and its runs on a course |
+//! | `front.rs` | drivers beside each other in several measures |
 //! | `study.rs` | parameter studies |
 //! | `sum_of_genes.rs` | the controlled benchmark |
 //!
@@ -29,6 +30,7 @@ mod breeder;
 mod cma;
 mod cross_entropy;
 pub mod experiment;
+mod front;
 mod genes;
 mod halving;
 mod judge;
@@ -48,6 +50,7 @@ pub use breeder::{Breeder, Candidate, Elite, Method, Nursery, Plan, Start};
 pub use cma::CmaEs;
 pub use cross_entropy::{CrossEntropy, Learning};
 pub use experiment::Experiment;
+pub use front::{Driven, Front, Objective, Standing};
 pub use genes::{Chromosome, Gene, GeneError, Genome, Preset, parameters, put_preset};
 pub use halving::{Halving, halve};
 pub use judge::{Evaluate, Judgement, Run, judge, run_all};

@@ -5,7 +5,7 @@ use super::genes::{GeneError, Genome};
 use super::judge::{Evaluate, Run};
 use crate::course::{Course, CourseError, End, Setup};
 use crate::experiment::{self as bench, ExperimentError, Results};
-use crate::{measure, measure_while};
+use crate::{Measured, measure, measure_while};
 use roadwright_agent::{Controller, Fitness, Registry};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{ModuleSetting, Scenario, Stack, file};
@@ -189,11 +189,24 @@ impl Problem {
     /// # Errors
     /// If the course cannot be driven with them.
     pub fn end_of(&self, genes: &[f64], course: u64) -> Result<CourseEnd, ProblemError> {
-        let measured = measure(&self.course, &self.setup_of(genes), &self.modules, course)?;
+        let measured = self.measure(genes, course)?;
         Ok(CourseEnd {
             steps: measured.steps,
             ends: measured.row.ends,
         })
+    }
+
+    /// A course driven with some genes, as champions are judged.
+    ///
+    /// # Errors
+    /// If the course cannot be driven with them.
+    pub(super) fn measure(&self, genes: &[f64], course: u64) -> Result<Measured, CourseError> {
+        measure(&self.course, &self.setup_of(genes), &self.modules, course)
+    }
+
+    /// Id of the fitness.
+    pub(super) fn fitness(&self) -> String {
+        self.setup.first_fitness(&self.course)
     }
 
     /// The stack that is trained, with some genes.

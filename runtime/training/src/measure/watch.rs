@@ -1,5 +1,6 @@
 //! What is seen of vehicles at each look, for courses whose drives end by more than time and distance.
 
+use super::Handling;
 use crate::course::{Ends, LOOK, Moment, passes_through};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{DynamicsLevel, Scenario};
@@ -17,6 +18,10 @@ pub(super) struct Watch {
     seen: BTreeMap<u64, VecDeque<DVec2>>,
     /// How far vehicles lean now, rad; only of levels whose bodies can.
     rolls: BTreeMap<u64, f64>,
+    /// How far one of them has leaned at most, to either side.
+    most_roll: f64,
+    /// From where on it has tipped over.
+    roll_limit: Option<f64>,
     /// Whether bodies pass through what they touch.
     passes_through: bool,
     /// Collisions that have been looked at.
@@ -45,6 +50,8 @@ impl Watch {
             },
             seen: BTreeMap::new(),
             rolls: BTreeMap::new(),
+            most_roll: 0.0,
+            roll_limit: ends.roll,
             passes_through: passes_through(level),
             collisions: 0,
             struck: BTreeSet::new(),
@@ -66,6 +73,7 @@ impl Watch {
             places.push_back(vehicle.body.position);
             if let Some(attitude) = vehicle.attitude {
                 self.rolls.insert(vehicle.agent, attitude.roll);
+                self.most_roll = self.most_roll.max(attitude.roll.abs());
             }
         }
         if !self.passes_through {
@@ -79,6 +87,15 @@ impl Watch {
             }
         }
         self.collisions = world.collisions().len();
+    }
+
+    /// How vehicles leaned and what they felled; `None` where bodies cannot, or the course does not ask.
+    pub(super) fn handling(&self, world: &World) -> Option<Handling> {
+        let limit = self.roll_limit.filter(|_| !self.passes_through)?;
+        Some(Handling {
+            roll_margin: limit - self.most_roll,
+            felled: world.loose_counts().felled,
+        })
     }
 
     /// What is known of a drive. Bodies of levels without an attitude stay upright.

@@ -2,6 +2,7 @@
 
 use crate::arguments::ExtensionFlags;
 use clap::{Args, Subcommand};
+use roadwright_scenario::DynamicsLevel;
 use std::path::PathBuf;
 
 /// `roadwright train`.
@@ -26,6 +27,8 @@ pub(crate) enum TrainVerb {
     Study(Study),
     /// Show the trained values beside those before, rule by rule; or champions beside each other
     Compare(Compare),
+    /// Show what trained drivers are fast for: time, obstacles felled and roll margin, and whom nobody beats in all
+    Front(Front),
     /// Write the trained values into a stack of a scenario
     Apply(Apply),
 }
@@ -94,6 +97,38 @@ pub(crate) struct Compare {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Drives the test courses. Obstacles are felled and vehicles lean at the level rigid; elsewhere the \
+fitness is all there is to compare."
+)]
+pub(crate) struct Front {
+    /// The record of a training that is over
+    pub(crate) record: PathBuf,
+    /// Others of the same genes on the same test courses
+    pub(crate) others: Vec<PathBuf>,
+    /// With which model bodies move [default: the experiment's]
+    #[arg(long, value_name = "LEVEL")]
+    pub(crate) dynamics: Option<DynamicsLevel>,
+    /// The best of so many last generations drive as well
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) last: usize,
+    /// Test courses that are driven, from the first on [default: all]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) runs: Option<u64>,
+    /// Threads that drive; the result is the same for any number [default: one for each processor]
+    #[arg(long)]
+    pub(crate) workers: Option<usize>,
+    /// Draw the objectives against the fitness into this folder, as pictures and tables
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plots: Option<PathBuf>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
 }
 
 #[derive(Debug, Args)]

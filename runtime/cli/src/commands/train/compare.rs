@@ -105,7 +105,7 @@ fn compare_champions(
 }
 
 /// Champions are compared if they were judged on the same courses by the same fitness.
-fn check_comparable(first: &Record, other: &Record, path: &Path) -> anyhow::Result<()> {
+pub(super) fn check_comparable(first: &Record, other: &Record, path: &Path) -> anyhow::Result<()> {
     let of = |record: &Record| {
         let experiment = &record.experiment;
         (

@@ -4,6 +4,7 @@ mod arguments;
 mod check;
 mod compare;
 mod compression;
+mod front;
 mod preset;
 mod report;
 mod run;
@@ -25,6 +26,7 @@ pub(crate) fn train(arguments: &Train) -> anyhow::Result<Outcome> {
     match &arguments.verb {
         Some(TrainVerb::Study(study)) => study::study(study),
         Some(TrainVerb::Compare(compare)) => compare::compare(compare),
+        Some(TrainVerb::Front(arguments)) => front::front(arguments),
         Some(TrainVerb::Apply(apply)) => preset::apply(apply),
         None if arguments.run.schema => {
             write!(terminal::out(), "{}", experiment::schema())?;

@@ -220,6 +220,7 @@ pub(crate) fn drive(
         drives,
         modules,
         steps,
+        handling: None,
     })
 }
 

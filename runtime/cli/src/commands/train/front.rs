@@ -1,0 +1,195 @@
+//! `roadwright train front`: trained drivers in what one cannot have all of at once.
+
+use super::arguments::Front as Arguments;
+use super::compare::check_comparable;
+use super::preset::champion;
+use super::run::problem;
+use super::{load_record, threads};
+use crate::commands::plot::{Figure, Line, Point};
+use crate::commands::{keep_stdout, write_json};
+use crate::{Outcome, progress, terminal};
+use anyhow::{Context, bail};
+use roadwright_training::experiment::Estimate;
+use roadwright_training::genetic::record::{Generation, Record};
+use roadwright_training::genetic::{Chromosome, Front, Genome, Problem, Standing};
+use roadwright_vehicle::proving::Look;
+use std::io::Write;
+use std::path::Path;
+
+pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
+    let document = arguments.json.then(keep_stdout).transpose()?;
+    let mut record = load_record(&arguments.record)?;
+    record.experiment.dynamics = arguments.dynamics.or(record.experiment.dynamics);
+    let problem = problem(&arguments.extensions, &arguments.record, &record.experiment)?;
+    let mut drivers = vec![("before training".to_owned(), problem.genome().start())];
+    add(
+        &mut drivers,
+        (&record, &arguments.record),
+        arguments,
+        problem.genome(),
+    )?;
+    for path in &arguments.others {
+        let mut other = load_record(path)?;
+        other.experiment.dynamics = arguments.dynamics.or(other.experiment.dynamics);
+        check_comparable(&record, &other, path)?;
+        if other.genes != record.genes {
+            bail!("{}: it trained other genes", path.display());
+        }
+        add(&mut drivers, (&other, path), arguments, problem.genome())?;
+    }
+    let front = drive(arguments, &problem, &record, &drivers)?;
+    if let Some(folder) = &arguments.plots {
+        for figure in figures(&front) {
+            figure.write(folder)?;
+        }
+    }
+    match document {
+        Some(mut out) => write_json(&mut out, &front)?,
+        None => print(&front)?,
+    }
+    Ok(Outcome::Fine)
+}
+
+/// Adds the champion of a record and the best of its last generations, each only once.
+fn add(
+    drivers: &mut Vec<(String, Chromosome)>,
+    (record, path): (&Record, &Path),
+    arguments: &Arguments,
+    genome: &Genome,
+) -> anyhow::Result<()> {
+    let of = match arguments.others.is_empty() {
+        true => String::new(),
+        false => format!(
+            "{}: ",
+            path.file_stem().unwrap_or_default().to_string_lossy()
+        ),
+    };
+    let mut chosen = vec![(
+        "champion".to_owned(),
+        champion(record, path)?.genes.as_str(),
+    )];
+    let last = record.generations.len().saturating_sub(arguments.last);
+    for (number, generation) in record.generations.iter().enumerate().skip(last) {
+        chosen.extend(best(generation).map(|genes| (format!("generation {}", number + 1), genes)));
+    }
+    for (name, genes) in chosen {
+        let genes = genome.read(genes);
+        let genes = genes.with_context(|| format!("{}: {name}", path.display()))?;
+        if drivers.iter().all(|(_, known)| *known != genes) {
+            drivers.push((format!("{of}{name}"), genes));
+        }
+    }
+    Ok(())
+}
+
+/// The genes of the best of a generation; of equals the first.
+fn best(generation: &Generation) -> Option<&str> {
+    let rated = generation.iter().filter_map(|judged| {
+        let score = judged.judgement.fitness()?;
+        Some((score, judged.genes.as_str()))
+    });
+    rated
+        .min_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map(|(_, genes)| genes)
+}
+
+fn drive(
+    arguments: &Arguments,
+    problem: &Problem,
+    record: &Record,
+    drivers: &[(String, Chromosome)],
+) -> anyhow::Result<Front> {
+    let [first, last] = record.experiment.seeds.test;
+    let all = (last - first).saturating_add(1);
+    let runs = arguments.runs.unwrap_or(all);
+    if runs > all {
+        bail!("--runs {runs}: the experiment has {all} test courses");
+    }
+    let courses: Vec<u64> = (first..first + runs).collect();
+    let pool = threads(arguments.workers)?;
+    let is_quiet = arguments.json;
+    let bar = progress::bar(drivers.len() as u64, is_quiet);
+    let front = pool.install(|| problem.front(drivers, &courses, &|| bar.inc(1)));
+    bar.finish_and_clear();
+    Ok(front?)
+}
+
+fn print(front: &Front) -> anyhow::Result<()> {
+    let mut out = terminal::out();
+    for objective in &front.objectives {
+        let better = if objective.lower_is_better {
+            "lower"
+        } else {
+            "higher"
+        };
+        writeln!(
+            out,
+            "{}: {}; {better} is better",
+            objective.name, objective.doc
+        )?;
+    }
+    write!(out, "\n{:<28} {:>11}", "driver", "completed")?;
+    for objective in &front.objectives {
+        write!(out, "  {:>28}", objective.name)?;
+    }
+    writeln!(out, "  front")?;
+    for driver in &front.drivers {
+        let share = format!("{}/{}", driver.completed, driver.runs);
+        write!(out, "{:<28} {share:>11}", driver.name)?;
+        for estimate in &driver.estimates {
+            write!(out, "  {:>28}", spread(estimate))?;
+        }
+        writeln!(out, "  {}", place(driver))?;
+    }
+    out.flush()?;
+    Ok(())
+}
+
+fn spread(estimate: &Estimate) -> String {
+    match estimate.interval {
+        Some([low, high]) => format!("{:.3} ({low:.3} to {high:.3})", estimate.mean),
+        None => format!("{:.3}", estimate.mean),
+    }
+}
+
+fn place(driver: &Standing) -> String {
+    match (&driver.beaten_by, driver.is_sure) {
+        (None, _) => "on it".into(),
+        (Some(other), true) => format!("beaten by {other}"),
+        (Some(other), false) => format!("beaten by {other}, perhaps by chance"),
+    }
+}
+
+/// The first objective against each of the others.
+fn figures(front: &Front) -> Vec<Figure> {
+    let first = &front.objectives[0];
+    let others = front.objectives.iter().enumerate().skip(1);
+    let figure = |(number, other): (usize, &roadwright_training::genetic::Objective)| {
+        let line = |label: &str, is_on: bool| Line {
+            label: label.into(),
+            look: Look::Dots,
+            points: points(front, number, is_on),
+        };
+        Figure {
+            name: format!("front_{}", other.name),
+            title: format!("{} against {}", other.name, first.name),
+            x_label: first.name.clone(),
+            y_label: other.name.clone(),
+            lines: vec![line("on the front", true), line("beaten", false)],
+            marks: Vec::new(),
+        }
+    };
+    others.map(figure).collect()
+}
+
+fn points(front: &Front, objective: usize, is_on: bool) -> Vec<Point> {
+    let drivers = front.drivers.iter();
+    let drivers = drivers.filter(|driver| driver.beaten_by.is_none() == is_on);
+    drivers
+        .map(|driver| Point {
+            x: driver.estimates[0].mean,
+            mean: driver.estimates[objective].mean,
+            standard_error: Some(driver.estimates[objective].standard_error),
+        })
+        .collect()
+}

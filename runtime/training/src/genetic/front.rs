@@ -1,0 +1,282 @@
+//! What one cannot have all of at once: drivers beside each other in several measures, and which of them nobody
+//! beats in all (the Pareto front).
+//!
+//! Who is fast comes closer to what it drives past, and who takes care takes time. Training looks at one number;
+//! this says what was paid for it.
+
+use super::genes::Chromosome;
+use super::problem::{LEVEL, Problem};
+use crate::Measured;
+use crate::course::CourseError;
+use crate::experiment::Estimate;
+use crate::statistics::{holm, paired};
+use rayon::prelude::*;
+use serde::Serialize;
+
+/// A difference less probable than this by chance alone is sure.
+const DOUBT: f64 = 1.0 - LEVEL;
+
+/// One of the things that drivers are compared in.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Objective {
+    /// Its name: that of a fitness, `felled` or `roll_margin`.
+    pub name: String,
+    /// What it is, with its unit.
+    pub doc: String,
+    /// Whether a lower value is better.
+    pub lower_is_better: bool,
+}
+
+/// What a driver had on the courses, before he is compared.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Driven {
+    /// Who it is.
+    pub name: String,
+    /// How many of the runs were completed.
+    pub completed: usize,
+    /// For each objective its value on each course; all drivers have the same courses in the same order.
+    pub values: Vec<Vec<f64>>,
+}
+
+/// Where a driver stands.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Standing {
+    /// Who it is.
+    pub name: String,
+    /// Runs, each on a course of its own.
+    pub runs: usize,
+    /// How many were completed.
+    pub completed: usize,
+    /// Mean of each objective with its interval.
+    pub estimates: Vec<Estimate>,
+    /// Who is no worse in any mean and better in one; of several the first one. `None`: it is on the front.
+    pub beaten_by: Option<String>,
+    /// Whether one of them is better by more than chance, course by course: p < 0.05 in one of the objectives
+    /// after Holm's correction for all of them.
+    pub is_sure: bool,
+}
+
+/// Drivers beside each other.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Front {
+    /// What they are compared in.
+    pub objectives: Vec<Objective>,
+    /// Those on the front first, and among both the better ones in the first objective.
+    pub drivers: Vec<Standing>,
+}
+
+impl Front {
+    /// Compares drivers. Takes time in the square of their number.
+    pub fn of(objectives: Vec<Objective>, drivers: &[Driven]) -> Self {
+        let lower: Vec<bool> = objectives.iter().map(|one| one.lower_is_better).collect();
+        let costs: Vec<Vec<Vec<f64>>> = drivers.iter().map(|one| costs(one, &lower)).collect();
+        let mut ranked: Vec<(f64, Standing)> = Vec::new();
+        for (index, driver) in drivers.iter().enumerate() {
+            let own = &costs[index];
+            let beaten: Vec<usize> = (0..drivers.len())
+                .filter(|&other| beats(&costs[other], own))
+                .collect();
+            let estimates = driver.values.iter();
+            let standing = Standing {
+                name: driver.name.clone(),
+                runs: driver.values.first().map_or(0, Vec::len),
+                completed: driver.completed,
+                estimates: estimates
+                    .map(|values| Estimate::of(values, LEVEL))
+                    .collect(),
+                beaten_by: beaten.first().map(|&other| drivers[other].name.clone()),
+                is_sure: is_sure(beaten.iter().map(|&other| &costs[other]), own),
+            };
+            ranked.push((own.first().map_or(0.0, |values| mean(values)), standing));
+        }
+        ranked.sort_by(|(a, first), (b, second)| {
+            let is_beaten = |standing: &Standing| standing.beaten_by.is_some();
+            (is_beaten(first).cmp(&is_beaten(second))).then(a.total_cmp(b))
+        });
+        Self {
+            objectives,
+            drivers: ranked.into_iter().map(|(_, standing)| standing).collect(),
+        }
+    }
+}
+
+/// The values of a driver so that less is better.
+fn costs(driver: &Driven, lower_is_better: &[bool]) -> Vec<Vec<f64>> {
+    let all = driver.values.iter().zip(lower_is_better);
+    let cost = |(values, &lower): (&Vec<f64>, &bool)| {
+        let signed = values
+            .iter()
+            .map(|&value| if lower { value } else { -value });
+        signed.collect()
+    };
+    all.map(cost).collect()
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+/// Whether the first is no worse in any mean and better in one.
+fn beats(first: &[Vec<f64>], second: &[Vec<f64>]) -> bool {
+    let pairs = first.iter().zip(second);
+    let differences: Vec<f64> = pairs.map(|(a, b)| mean(a) - mean(b)).collect();
+    differences.iter().all(|&difference| difference <= 0.0)
+        && differences.iter().any(|&difference| difference < 0.0)
+}
+
+/// Whether any of those who beat a driver does so by more than chance.
+fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]) -> bool {
+    let mut p = Vec::new();
+    for other in others {
+        for (theirs, own) in other.iter().zip(own) {
+            let pairs: Vec<(f64, f64)> = theirs.iter().copied().zip(own.iter().copied()).collect();
+            // One course tells nothing.
+            p.push(paired(&pairs, LEVEL).map_or(1.0, |difference| difference.p));
+        }
+    }
+    holm(&p).into_iter().any(|p| p < DOUBT)
+}
+
+impl Problem {
+    /// Drives courses with some genes each, on the threads of the current pool, and compares them in the fitness
+    /// and, where bodies can lean and fell what is in their way, in how many obstacles they felled and how much
+    /// they could have leaned further without ending the drive. `note` is told of each driver that is done.
+    ///
+    /// # Errors
+    /// If a course cannot be driven.
+    pub fn front(
+        &self,
+        drivers: &[(String, Chromosome)],
+        courses: &[u64],
+        note: &(dyn Fn() + Sync),
+    ) -> Result<Front, CourseError> {
+        let mut driven = Vec::new();
+        let mut objectives = Vec::new();
+        for (name, genes) in drivers {
+            let runs: Result<Vec<Measured>, CourseError> = courses
+                .par_iter()
+                .map(|&course| self.measure(genes, course))
+                .collect();
+            let runs = runs?;
+            objectives = self.objectives(&runs);
+            driven.push(Driven {
+                name: name.clone(),
+                completed: runs.iter().map(|run| run.row.completed).sum(),
+                values: self.values(&runs),
+            });
+            note();
+        }
+        Ok(Front::of(objectives, &driven))
+    }
+
+    fn objectives(&self, runs: &[Measured]) -> Vec<Objective> {
+        let mut objectives = vec![Objective {
+            name: self.fitness(),
+            doc: "the fitness of the experiment".into(),
+            lower_is_better: self.is_lower_better(),
+        }];
+        if runs.iter().all(|run| run.handling.is_some()) {
+            objectives.push(Objective {
+                name: "felled".into(),
+                doc: "obstacles that lean by more than 45 degrees afterwards".into(),
+                lower_is_better: true,
+            });
+            objectives.push(Objective {
+                name: "roll_margin".into(),
+                doc: "how much further it could have leaned before it had tipped over, rad".into(),
+                lower_is_better: false,
+            });
+        }
+        objectives
+    }
+
+    fn values(&self, runs: &[Measured]) -> Vec<Vec<f64>> {
+        let mut values = vec![runs.iter().map(|run| run.row.fitness).collect()];
+        let handling: Option<Vec<_>> = runs.iter().map(|run| run.handling).collect();
+        if let Some(handling) = handling {
+            values.push(handling.iter().map(|one| one.felled as f64).collect());
+            values.push(handling.iter().map(|one| one.roll_margin).collect());
+        }
+        values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn objective(name: &str, lower_is_better: bool) -> Objective {
+        Objective {
+            name: name.into(),
+            doc: String::new(),
+            lower_is_better,
+        }
+    }
+
+    fn driven(name: &str, time: [f64; 4], margin: [f64; 4]) -> Driven {
+        Driven {
+            name: name.into(),
+            completed: 4,
+            values: vec![time.to_vec(), margin.to_vec()],
+        }
+    }
+
+    fn front(drivers: &[Driven]) -> Vec<(String, Option<String>, bool)> {
+        let front = Front::of(
+            vec![objective("time", true), objective("margin", false)],
+            drivers,
+        );
+        let rows = front.drivers.into_iter();
+        rows.map(|row| (row.name, row.beaten_by, row.is_sure))
+            .collect()
+    }
+
+    #[test]
+    fn who_is_beaten_in_all_is_behind_the_front_and_who_is_best_in_one_is_not() {
+        let drivers = [
+            driven("slow and upright", [40.0, 41.0, 42.0, 43.0], [1.6; 4]),
+            driven("slow and leaning", [40.5, 41.4, 42.6, 43.5], [1.0; 4]),
+            driven("fast and leaning", [20.0, 21.0, 22.0, 23.0], [1.1; 4]),
+        ];
+        let on = |name: &str| (name.to_owned(), None, false);
+        let behind = |name: &str, by: &str| (name.to_owned(), Some(by.to_owned()), true);
+        assert_eq!(
+            front(&drivers),
+            [
+                on("fast and leaning"),
+                on("slow and upright"),
+                behind("slow and leaning", "slow and upright")
+            ]
+        );
+    }
+
+    #[test]
+    fn what_may_be_chance_is_not_sure() {
+        // Better by 0.1 on average, with 20 from course to course.
+        let drivers = [
+            driven("a", [30.0, 50.0, 30.0, 50.0], [1.0; 4]),
+            driven("b", [50.0, 30.0, 50.0, 30.4], [1.0; 4]),
+        ];
+        let rows = front(&drivers);
+        assert_eq!(rows[1], ("b".into(), Some("a".into()), false));
+    }
+
+    #[test]
+    fn equal_drivers_do_not_beat_each_other() {
+        let same = [
+            driven("a", [1.0; 4], [1.0; 4]),
+            driven("b", [1.0; 4], [1.0; 4]),
+        ];
+        assert!(
+            front(&same)
+                .iter()
+                .all(|(_, beaten_by, _)| beaten_by.is_none())
+        );
+        assert!(front(&[]).is_empty());
+        let one = Driven {
+            values: vec![vec![1.0], vec![2.0]],
+            ..same[0].clone()
+        };
+        assert_eq!(front(&[one]).len(), 1);
+    }
+}
