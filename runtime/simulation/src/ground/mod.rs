@@ -382,6 +382,25 @@ impl Ground {
         self.roads.leads_to(id, next)
     }
 
+    /// The lanelets that follow, in the order of the graph.
+    #[inline]
+    pub(crate) fn successors(&self, id: LaneletId) -> &[LaneletId] {
+        self.roads.successors(id)
+    }
+
+    /// The lanes of the same direction to the left and to the right of a lanelet, or `NO_LANELET`.
+    #[inline]
+    pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {
+        self.roads.beside(id)
+    }
+
+    /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
+    /// those that are far it says only that.
+    #[inline]
+    pub(crate) fn way_to_alleys(&self, id: LaneletId) -> f64 {
+        self.roads.way_to_alleys(id)
+    }
+
     /// How many lanelets follow.
     #[inline]
     pub(crate) fn successor_count(&self, id: LaneletId) -> usize {

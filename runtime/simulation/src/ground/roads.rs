@@ -92,6 +92,8 @@ struct Gist {
     successor_count: u32,
     /// The lanelet before it, if several lead on from there, or [`NO_LANELET`].
     fork: LaneletId,
+    /// The lanes of the same direction to its left and to its right, or [`NO_LANELET`].
+    beside: [LaneletId; 2],
 }
 
 const _: () = assert!(size_of::<Gist>() == 64);
@@ -124,6 +126,7 @@ impl Gist {
                 [before] if graph.successors(*before).len() > 1 => *before,
                 _ => NO_LANELET,
             },
+            beside: lanelet.beside,
         }
     }
 }
@@ -152,6 +155,9 @@ pub(crate) struct Roads {
     crossings: Crossings,
     /// Where two cars do not fit side by side.
     pub(crate) alleys: Alleys,
+    /// From the start of each lanelet to that of the nearest one ahead with alleys, m, or less; empty
+    /// without alleys.
+    ways_to_alleys: Vec<f32>,
 }
 
 impl Roads {
@@ -212,9 +218,11 @@ impl Roads {
             Gist::new(&graph, id, &laws, speeds[first as usize])
         };
         let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
+        let alleys = Alleys::of(&graph);
         Self {
             rings: Rings::new(scenario.network(), &layout, &graph),
-            alleys: Alleys::of(&graph),
+            ways_to_alleys: ways_to_alleys(&graph, &alleys),
+            alleys,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
             graph,
@@ -252,6 +260,30 @@ impl Roads {
             return gist.successors.contains(&next) && next != NO_LANELET;
         }
         self.graph.successors(id).contains(&next)
+    }
+
+    /// The lanelets that follow, in the order of the graph.
+    #[inline]
+    pub(crate) fn successors(&self, id: LaneletId) -> &[LaneletId] {
+        let gist = &self.gists[id as usize];
+        match gist.successors.get(..gist.successor_count as usize) {
+            Some(near) => near,
+            None => self.graph.successors(id),
+        }
+    }
+
+    /// The lanes of the same direction to the left and to the right of a lanelet, or [`NO_LANELET`].
+    #[inline]
+    pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {
+        self.gists[id as usize].beside
+    }
+
+    /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
+    /// those that are far it says only that.
+    #[inline]
+    pub(crate) fn way_to_alleys(&self, id: LaneletId) -> f64 {
+        let way = self.ways_to_alleys.get(id as usize);
+        way.map_or(f64::INFINITY, |&way| f64::from(way))
     }
 
     /// How many lanelets follow.
@@ -543,6 +575,37 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
             write(hasher, &[*value]);
         }
     }
+}
+
+/// Ways to alleys are known up to this, m: nobody asks for one from farther away.
+const FAR: f64 = 300.0;
+/// They are said to be shorter by this, m: whoever adds up the same lengths in another order gets
+/// another rounding.
+const LESS: f64 = 0.01;
+
+/// From the start of each lanelet to that of the nearest one ahead with alleys, m: a bit less than that,
+/// and [`FAR`] for those that are as far or farther. Empty without alleys.
+fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
+    if alleys.is_empty() {
+        return Vec::new();
+    }
+    let count = graph.lanelets().len();
+    let mut ways = vec![FAR; count];
+    let mut open: Vec<LaneletId> = (0..count as LaneletId)
+        .filter(|&id| alleys.are_on(id))
+        .collect();
+    open.iter().for_each(|&id| ways[id as usize] = 0.0);
+    // Backwards from those with alleys, in any order: who finds a shorter way goes on with it.
+    while let Some(id) = open.pop() {
+        for &before in graph.predecessors(id) {
+            let way = ways[id as usize] + graph.lanelet(before).length();
+            if way < ways[before as usize] {
+                ways[before as usize] = way;
+                open.push(before);
+            }
+        }
+    }
+    ways.into_iter().map(|way| (way - LESS) as f32).collect()
 }
 
 /// Speed at each point: the limit, less in bends, less before bends so that gentle braking does.

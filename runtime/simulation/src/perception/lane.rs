@@ -267,7 +267,7 @@ impl View<'_> {
     /// on theirs, m.
     fn parting(&self, agent: u32, before: LaneletId, own: LaneletId, beyond: f64) -> Option<Entry> {
         let is_long = self.vehicle_type(agent).is_long();
-        let successors = self.ground.graph().successors(before);
+        let successors = self.ground.successors(before);
         let others = successors.iter().filter(|&&other| other != own);
         let tails = others.filter_map(|&other| {
             let entry = self.ahead_on(other, agent, beyond)?;
@@ -306,7 +306,9 @@ impl View<'_> {
         let waits = wall.and_then(|at| self.route(agent).lanelet(at)) == Some(connection);
         let mut nearest = None;
         for &other in self.ground.graph().predecessors(next) {
-            if other == connection {
+            // Mostly nobody is there: that is known without a look at the other connection.
+            let entries = self.index.on_lanelet(other);
+            if other == connection || entries.is_empty() {
                 continue;
             }
             let Some((_, theirs)) = self.ground.contested(other) else {
@@ -314,7 +316,7 @@ impl View<'_> {
             };
             // Their places, as far from the end on the own connection.
             let shift = length - self.ground.length(other);
-            for entry in self.index.on_lanelet(other) {
+            for entry in entries {
                 if entry.agent == agent || entry.s + shift <= beyond {
                     continue;
                 }

@@ -195,7 +195,7 @@ impl Progress {
     ) {
         let seeks = position.may_change_lane()
             && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
-            && route.lane_change_at(self.at, ground.graph()) != 0.0;
+            && route.changes_lane_at(self.at, ground);
         // Below 0 while it is kept from changing: it goes on from there.
         self.seeking = if seeks {
             self.seeking + (dt as f32).copysign(self.seeking)
