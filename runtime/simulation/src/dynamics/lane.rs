@@ -40,6 +40,7 @@ pub(crate) struct LaneState {
 
 impl Level for Lane {
     type State = LaneState;
+    type Footing = ();
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Lane;
 

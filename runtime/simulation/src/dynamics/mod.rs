@@ -39,6 +39,7 @@ use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
+use crate::route::Footing;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
@@ -174,6 +175,9 @@ pub(crate) trait Level {
     /// What it keeps of one agent beside the shared columns; that of a body that stands or rolls
     /// straight on is the default.
     type State: Copy + Default + Send;
+
+    /// What is remembered of the lanelet under one of its bodies; it is not state.
+    type Footing: Footing;
 
     /// Its name.
     const LEVEL: DynamicsLevel;

@@ -13,7 +13,7 @@ use roadwright_agent::Choosable;
 /// the handing over, and few enough that a hundred agents keep two threads busy.
 pub(crate) const SLICE: usize = 64;
 /// Rows that are perceived and asked about before the next ones are: they stay in the cache.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 /// The same for modules that want a batch as a whole: plugins are asked about so many at once.
 const WHOLE_BATCH: usize = 1024;
 

@@ -129,7 +129,7 @@ impl Effecting<'_> {
     /// Takes the output row of a behaviour: wishes that last, and a lane change to begin now.
     fn take_output(&mut self, agent: u32, output: &BehaviourOutput) {
         let index = agent as usize;
-        let wish = &mut self.agents.wish[index];
+        let mut wish = self.agents.wish[index];
         // A wish to brake lasts until a behaviour is asked again, be it another one than before. The
         // other wishes stay until an answer replaces them; an answer that is no number does not.
         wish.braking = 0.0;
@@ -139,6 +139,7 @@ impl Effecting<'_> {
         if output.top_speed.is_finite() {
             wish.top_speed = output.top_speed.max(0.0);
         }
+        self.agents.wish.put(index, wish);
         self.agents.progress[index].note_kept(false);
         if output.lane_change != 0.0 {
             self.begin_lane_change(agent, output.lane_change > 0.0);
