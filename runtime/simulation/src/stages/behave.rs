@@ -76,11 +76,15 @@ fn ask(
     let instance = &world.modules.pools.behaviour.instances[instance];
     let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
     let seen = world.surroundings().with(world.agents);
+    let only_changes_lanes = module.logic.only_changes_lanes();
     rows.ask(
         helpers,
         module.logic.asks_whole(),
         due,
-        |agent| seen.behaviour_input(agent),
+        |agent| match only_changes_lanes {
+            true => seen.lane_change_input(agent),
+            false => seen.behaviour_input(agent),
+        },
         |(indices, ids), inputs, outputs| {
             let step = Step {
                 indices,

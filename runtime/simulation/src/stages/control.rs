@@ -4,7 +4,7 @@ use super::pivot::Pivot;
 use crate::agents::{Agents, Order, Statistics};
 use crate::clock::Clock;
 use crate::modules::{Modules, Rota, Rows};
-use crate::perception::{Surroundings, View};
+use crate::perception::{Look, Surroundings, View};
 use roadwright_agent::Step;
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
@@ -49,7 +49,10 @@ pub(crate) fn control(
             continue;
         }
         let (module, step) = (instance.module(), clock.moment(instance.rate));
-        let lookahead = module.lookahead();
+        let look = Look {
+            ahead: module.lookahead(),
+            at_way: module.logic.looks_at_way(),
+        };
         // Rows are perceived, sampled and answered slice by slice, while they are in the cache. All of
         // that reads the world; commands are written when the instance has answered.
         let seen = surroundings.with(agents);
@@ -61,7 +64,7 @@ pub(crate) fn control(
                 is_whole,
                 due,
                 |agent| PedalsInput {
-                    seen: seen.allowed_input(agent, lookahead),
+                    seen: seen.allowed_input(agent, look),
                     drive: seen.drive(agent),
                 },
                 |(indices, ids), inputs, outputs| {
@@ -90,7 +93,7 @@ pub(crate) fn control(
                 helpers,
                 is_whole,
                 due,
-                |agent| seen.allowed_input(agent, lookahead),
+                |agent| seen.allowed_input(agent, look),
                 |(indices, ids), inputs, outputs| {
                     let samples = seen.sampled(indices, inputs.iter_mut());
                     let step = Step {
