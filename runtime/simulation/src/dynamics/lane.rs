@@ -50,6 +50,11 @@ impl Level for Lane {
     }
 
     #[inline]
+    fn touch(ground: &Ground, position: &LanePosition) -> f64 {
+        ground.curvature(position.lanelet, position.s)
+    }
+
+    #[inline]
     fn advance(state: &mut LaneState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         if step.begins {
             state.acceleration = given(state, &body, step);

@@ -185,6 +185,12 @@ pub(crate) trait Level {
     /// Steps of `dt` seconds for which it holds a command.
     fn stride(dt: f64) -> u32;
 
+    /// Looks at what moving a body that is on a lane reads of the ground, so that it is at hand then.
+    #[inline]
+    fn touch(ground: &Ground, position: &LanePosition) -> f64 {
+        ground.length(position.lanelet)
+    }
+
     /// Moves a body by a step, within the limits of its vehicle. Returns how far it went along its
     /// lane, m, if the level keeps to lanes by itself; `None`: the body is projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;

@@ -11,6 +11,7 @@
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `obstacles.rs` | the nearest body that is no lane traffic, for its controller |
+//! | `warm.rs` | nothing: it fetches what a batch is about to read |
 //! | `behaviour.rs` | gaps beside, goal and junction ahead, for its behaviour |
 
 mod behaviour;
@@ -20,6 +21,7 @@ mod grip_ahead;
 mod lane;
 mod obstacles;
 mod open_ground;
+mod warm;
 
 pub(crate) use lane::StopCause;
 

@@ -19,6 +19,7 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_vehicle::PedalCommand;
+use std::hint::black_box;
 
 /// Standing between two lanes for longer ends a lane change that is half done, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
@@ -29,6 +30,9 @@ const HALF_WAY: f64 = 0.9;
 const ACROSS: f64 = 0.5;
 /// Below this speed an agent counts as standing, m/s.
 const STANDING: f64 = 0.1;
+
+/// Agents of whom is looked at once what moving reads of the ground: it fits the nearer caches.
+const WARMED: usize = 128;
 
 /// Who has wanted to climb for so long without success is told of, s.
 const TOO_STEEP: f64 = 2.0;
@@ -272,6 +276,11 @@ fn advance_slice<L: Level>(
     let (identity, command, states, motion, position, progress, statistics, footings) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
+        if number % WARMED == 0 {
+            let batch = number..(number + WARMED).min(identity.len());
+            let columns = (&identity[batch.clone()], &position[batch.clone()]);
+            warm::<L>(scene, columns, &progress[batch]);
+        }
         if who.level != L::LEVEL || !who.drives() {
             continue;
         }
@@ -294,6 +303,22 @@ fn advance_slice<L: Level>(
         }
     }
     arrivals
+}
+
+/// Looks at what is read of the ground and of routes for a batch of agents, before any of them moves: one
+/// after the other each would wait for memory (`perception/warm.rs`).
+fn warm<L: Level>(
+    scene: &Scene<'_>,
+    (identity, positions): (&[Identity], &[LanePosition]),
+    progress: &[Progress],
+) {
+    let rows = identity.iter().zip(positions).zip(progress);
+    let on_lanes = rows.filter(|((who, position), _)| who.drives() && position.is_on_lane());
+    let touched = on_lanes.map(|((_, position), progress)| {
+        let next = scene.routes.get(progress.route).lanelet(progress.at + 1);
+        L::touch(scene.ground, position) + f64::from(next.unwrap_or(0))
+    });
+    black_box(touched.sum::<f64>());
 }
 
 impl<S, F: Footing> Mover<'_, S, F> {

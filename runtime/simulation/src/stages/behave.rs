@@ -81,10 +81,13 @@ fn ask(
         helpers,
         module.logic.asks_whole(),
         due,
-        |agent| match only_changes_lanes {
-            true => seen.lane_change_input(agent),
-            false => seen.behaviour_input(agent),
-        },
+        (
+            |_: &[u32]| {},
+            |agent| match only_changes_lanes {
+                true => seen.lane_change_input(agent),
+                false => seen.behaviour_input(agent),
+            },
+        ),
         |(indices, ids), inputs, outputs| {
             let step = Step {
                 indices,

@@ -63,10 +63,13 @@ pub(crate) fn control(
                 helpers,
                 is_whole,
                 due,
-                |agent| PedalsInput {
-                    seen: seen.allowed_input(agent, look),
-                    drive: seen.drive(agent),
-                },
+                (
+                    |agents: &[u32]| seen.warm(agents),
+                    |agent| PedalsInput {
+                        seen: seen.allowed_input(agent, look),
+                        drive: seen.drive(agent),
+                    },
+                ),
                 |(indices, ids), inputs, outputs| {
                     let rows = inputs.iter_mut().map(|input| &mut input.seen);
                     let samples = seen.sampled(indices, rows);
@@ -93,7 +96,10 @@ pub(crate) fn control(
                 helpers,
                 is_whole,
                 due,
-                |agent| seen.allowed_input(agent, look),
+                (
+                    |agents: &[u32]| seen.warm(agents),
+                    |agent| seen.allowed_input(agent, look),
+                ),
                 |(indices, ids), inputs, outputs| {
                     let samples = seen.sampled(indices, inputs.iter_mut());
                     let step = Step {
