@@ -388,6 +388,13 @@ impl Ground {
         self.roads.successors(id)
     }
 
+    /// The lanelets among which those are that others conflict with, and that lead to `next` as a connection
+    /// that others conflict with does; few more, and maybe that one itself.
+    #[inline]
+    pub(crate) fn joining(&self, connection: LaneletId, next: LaneletId) -> &[LaneletId] {
+        self.roads.joining(connection, next)
+    }
+
     /// The lanes of the same direction to the left and to the right of a lanelet, or `NO_LANELET`.
     #[inline]
     pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {

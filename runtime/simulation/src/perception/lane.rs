@@ -322,7 +322,7 @@ impl View<'_> {
         let wall = self.agents.claim[agent as usize].wall_at.checked_sub(1);
         let waits = wall.and_then(|at| self.route(agent).lanelet(at)) == Some(connection);
         let mut nearest = None;
-        for &other in self.ground.graph().predecessors(next) {
+        for &other in self.ground.joining(connection, next) {
             // Mostly nobody is there: that is known without a look at the other connection.
             let entries = self.index.on_lanelet(other);
             if other == connection || entries.is_empty() {
