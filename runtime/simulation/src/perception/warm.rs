@@ -5,22 +5,28 @@
 //! looked at for many agents at once, and the processor fetches them beside each other. Nothing comes of
 //! it but time.
 
-use super::View;
+use super::{Look, View};
 use std::hint::black_box;
 
 /// Lanelets of the route after the own one that are nearly always looked at.
 const AHEAD: u32 = 2;
 
 impl View<'_> {
-    /// Looks at what is read of every agent of a batch that is on a lane.
-    pub(crate) fn warm(&self, agents: &[u32]) {
+    /// Looks at what controllers are told of every agent of a batch that is on a lane.
+    pub(crate) fn warm(&self, agents: &[u32], look: Look) {
+        self.warm_own(agents);
         // In the order in which one look leads to the next.
-        let sums = [
-            self.sum(agents, |agent| self.touch_own(agent)),
-            self.sum(agents, |agent| self.touch_ahead(agent)),
-        ];
+        black_box(self.sum(agents, |agent| self.touch_ahead(agent)));
+        if look.at_way {
+            let ahead = look.ahead.distance;
+            black_box(self.sum(agents, |agent| self.touch_way(agent, ahead)));
+        }
+    }
+
+    /// Looks at what every agent of a batch that is on a lane is on.
+    pub(crate) fn warm_own(&self, agents: &[u32]) {
         // What is looked at for nothing is left out by compilers.
-        black_box(sums);
+        black_box(self.sum(agents, |agent| self.touch_own(agent)));
     }
 
     #[inline]
@@ -39,6 +45,14 @@ impl View<'_> {
         self.ground.length(self.position(agent).lanelet)
             + f64::from(next.unwrap_or(0))
             + leader.map_or(0.0, |entry| entry.s)
+    }
+
+    /// The centre line here, and so many metres ahead.
+    #[inline]
+    fn touch_way(&self, agent: u32, ahead: f64) -> f64 {
+        let position = self.position(agent);
+        let line = self.ground.line(position.lanelet);
+        line.heading(position.s) + line.position(position.s + ahead).x
     }
 
     /// The speed here, the lanelets that come next, who is on them, and how the leader moves.

@@ -82,7 +82,7 @@ fn ask(
         module.logic.asks_whole(),
         due,
         (
-            |_: &[u32]| {},
+            |agents: &[u32]| seen.warm_own(agents),
             |agent| match only_changes_lanes {
                 true => seen.lane_change_input(agent),
                 false => seen.behaviour_input(agent),

@@ -64,7 +64,7 @@ pub(crate) fn control(
                 is_whole,
                 due,
                 (
-                    |agents: &[u32]| seen.warm(agents),
+                    |agents: &[u32]| seen.warm(agents, look),
                     |agent| PedalsInput {
                         seen: seen.allowed_input(agent, look),
                         drive: seen.drive(agent),
@@ -97,7 +97,7 @@ pub(crate) fn control(
                 is_whole,
                 due,
                 (
-                    |agents: &[u32]| seen.warm(agents),
+                    |agents: &[u32]| seen.warm(agents, look),
                     |agent| seen.allowed_input(agent, look),
                 ),
                 |(indices, ids), inputs, outputs| {
