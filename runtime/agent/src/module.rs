@@ -168,6 +168,13 @@ pub trait Controller: Logic {
     /// How far ahead it wants its way-point.
     fn lookahead(&self, parameters: &ParameterSet) -> Lookahead;
 
+    /// Whether its accelerations depend on where the way leads: on heading error, way-point, curvature of
+    /// the path and the angle of the wheels. If not, those fields are 0 for agents whose bodies follow
+    /// their lanes by themselves, where nothing comes of its steering either.
+    fn looks_at_way(&self) -> bool {
+        true
+    }
+
     /// Whether it drives by pedals: [`Controller::drive`] is asked then instead of [`Controller::step`].
     fn wants_pedals(&self, _: &ParameterSet) -> bool {
         false
@@ -246,6 +253,12 @@ pub trait Behaviour: Logic {
 
     /// Whether it is asked before an agent that has arrived is taken off the road.
     fn handles_arrival(&self) -> bool {
+        false
+    }
+
+    /// Whether it says when to make the changes of lane that routes ask for, and nothing else: then the
+    /// rows of agents whose routes ask for none where they are hold nothing.
+    fn only_changes_lanes(&self) -> bool {
         false
     }
 }

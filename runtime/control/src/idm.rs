@@ -207,6 +207,10 @@ impl Controller for Idm {
             distance: parameters.value("lookahead_distance"),
         }
     }
+
+    fn looks_at_way(&self) -> bool {
+        false
+    }
 }
 
 #[cfg(test)]

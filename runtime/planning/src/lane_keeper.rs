@@ -136,6 +136,10 @@ impl Behaviour for LaneKeeper {
             };
         }
     }
+
+    fn only_changes_lanes(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

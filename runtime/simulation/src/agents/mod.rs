@@ -6,6 +6,7 @@
 
 mod accounts;
 mod finished;
+mod rare;
 mod rows;
 
 pub(crate) use accounts::{Accounts, Scene as AccountScene};
@@ -19,6 +20,7 @@ pub(crate) use rows::{
 
 use crate::dynamics::keeps_to_lanes;
 use crate::route::Routes;
+use rare::{Column, Rare};
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_vehicle::PedalCommand;
@@ -31,11 +33,11 @@ use std::collections::HashMap;
 /// should not load what is counted for their fitness. A column that is added here is stored, saved and hashed
 /// without another line.
 macro_rules! columns {
-    ($($(#[$doc:meta])* $column:ident: $row:ty,)*) => {
+    ($($(#[$doc:meta])* $column:ident: $row:ty => $rows:ty,)*) => {
         /// The driving agents in columns of equal length.
         #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
         pub(crate) struct Agents {
-            $($(#[$doc])* pub(crate) $column: Vec<$row>,)*
+            $($(#[$doc])* pub(crate) $column: $rows,)*
             /// Free indices; the last one is given away next.
             free: Vec<u32>,
             /// Agents that drive, or are about to, by level of dynamics.
@@ -61,15 +63,11 @@ macro_rules! columns {
         }
 
         impl Agents {
-            /// Bytes of one agent in all columns.
+            /// Bytes of one agent whose rows are in all columns.
             pub(crate) const BYTES: usize = 0 $(+ size_of::<$row>())*;
 
             fn set(&mut self, index: usize, row: Row) {
-                if index == self.identity.len() {
-                    $(self.$column.push(row.$column);)*
-                } else {
-                    $(self.$column[index] = row.$column;)*
-                }
+                $(Column::put(&mut self.$column, index, row.$column);)*
             }
 
             /// All that is known of one agent.
@@ -88,21 +86,21 @@ macro_rules! columns {
 // A stage walks down the columns that it reads; a free index costs it a look at the phase.
 columns! {
     /// Who they are.
-    identity: Identity,
+    identity: Identity => Vec<Identity>,
     /// How they move.
-    motion: Motion,
+    motion: Motion => Vec<Motion>,
     /// Where on the lanes they are.
-    position: LanePosition,
+    position: LanePosition => Vec<LanePosition>,
     /// Where on their routes they are.
-    progress: Progress,
+    progress: Progress => Vec<Progress>,
     /// What they have at junctions.
-    claim: Claim,
-    /// What their behaviours want.
-    wish: Wish,
+    claim: Claim => Vec<Claim>,
+    /// What their behaviours want: mostly nothing.
+    wish: Wish => Rare<Wish>,
     /// What their controllers want.
-    command: Command,
+    command: Command => Vec<Command>,
     /// What is counted.
-    statistics: Statistics,
+    statistics: Statistics => Vec<Statistics>,
 }
 
 // Each byte is paid for every agent: a new field has to fit or to be worth the new limit.
@@ -113,6 +111,12 @@ impl Agents {
     /// One more than the largest index ever given away.
     pub(crate) fn capacity(&self) -> usize {
         self.identity.len()
+    }
+
+    /// Bytes of all columns.
+    pub(crate) fn bytes(&self) -> usize {
+        let wish = size_of::<Wish>();
+        self.capacity() * (Self::BYTES - wish) + self.wish.len() * wish
     }
 
     /// How many drive, or are about to.
@@ -149,7 +153,7 @@ impl Agents {
     }
 
     /// The agents that drive, in the order of their indices.
-    pub(crate) fn driving(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn driving(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
         let drives =
             |(index, identity): (usize, &Identity)| identity.drives().then_some(index as u32);
         self.identity.iter().enumerate().filter_map(drives)
@@ -258,7 +262,6 @@ impl Agents {
             self.position.len(),
             self.progress.len(),
             self.claim.len(),
-            self.wish.len(),
             self.command.len(),
             self.statistics.len(),
         ];
@@ -268,6 +271,7 @@ impl Agents {
         };
         lengths.iter().all(|&length| length == count)
             && self.pedals.len() <= count
+            && self.wish.len() <= count
             && DynamicsLevel::ALL.map(of_level) == self.count
             && self.free.iter().all(|&index| (index as usize) < count)
             && (self.identity.iter().enumerate()).all(|(agent, who)| {

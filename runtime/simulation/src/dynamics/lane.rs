@@ -40,12 +40,18 @@ pub(crate) struct LaneState {
 
 impl Level for Lane {
     type State = LaneState;
+    type Footing = ();
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Lane;
 
     fn stride(dt: f64) -> u32 {
         // As many steps as fit, with a bit of room for rounding.
         ((STRIDE / dt * (1.0 + 1e-9)) as u32).max(1)
+    }
+
+    #[inline]
+    fn touch(ground: &Ground, position: &LanePosition) -> f64 {
+        ground.curvature(position.lanelet, position.s)
     }
 
     #[inline]

@@ -39,6 +39,7 @@ use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
+use crate::route::Footing;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
@@ -175,11 +176,20 @@ pub(crate) trait Level {
     /// straight on is the default.
     type State: Copy + Default + Send;
 
+    /// What is remembered of the lanelet under one of its bodies; it is not state.
+    type Footing: Footing;
+
     /// Its name.
     const LEVEL: DynamicsLevel;
 
     /// Steps of `dt` seconds for which it holds a command.
     fn stride(dt: f64) -> u32;
+
+    /// Looks at what moving a body that is on a lane reads of the ground, so that it is at hand then.
+    #[inline]
+    fn touch(ground: &Ground, position: &LanePosition) -> f64 {
+        ground.length(position.lanelet)
+    }
 
     /// Moves a body by a step, within the limits of its vehicle. Returns how far it went along its
     /// lane, m, if the level keeps to lanes by itself; `None`: the body is projected onto its lane.

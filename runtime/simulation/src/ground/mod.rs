@@ -382,6 +382,32 @@ impl Ground {
         self.roads.leads_to(id, next)
     }
 
+    /// The lanelets that follow, in the order of the graph.
+    #[inline]
+    pub(crate) fn successors(&self, id: LaneletId) -> &[LaneletId] {
+        self.roads.successors(id)
+    }
+
+    /// The lanelets among which those are that others conflict with, and that lead to `next` as a connection
+    /// that others conflict with does; few more, and maybe that one itself.
+    #[inline]
+    pub(crate) fn joining(&self, connection: LaneletId, next: LaneletId) -> &[LaneletId] {
+        self.roads.joining(connection, next)
+    }
+
+    /// The lanes of the same direction to the left and to the right of a lanelet, or `NO_LANELET`.
+    #[inline]
+    pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {
+        self.roads.beside(id)
+    }
+
+    /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
+    /// those that are far it says only that.
+    #[inline]
+    pub(crate) fn way_to_alleys(&self, id: LaneletId) -> f64 {
+        self.roads.way_to_alleys(id)
+    }
+
     /// How many lanelets follow.
     #[inline]
     pub(crate) fn successor_count(&self, id: LaneletId) -> usize {

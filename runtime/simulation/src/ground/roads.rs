@@ -92,6 +92,8 @@ struct Gist {
     successor_count: u32,
     /// The lanelet before it, if several lead on from there, or [`NO_LANELET`].
     fork: LaneletId,
+    /// The lanes of the same direction to its left and to its right, or [`NO_LANELET`].
+    beside: [LaneletId; 2],
 }
 
 const _: () = assert!(size_of::<Gist>() == 64);
@@ -124,7 +126,48 @@ impl Gist {
                 [before] if graph.successors(*before).len() > 1 => *before,
                 _ => NO_LANELET,
             },
+            beside: lanelet.beside,
         }
+    }
+}
+
+/// What is known of a point of a centre line: in one place, since bodies that follow their lanes ask for all
+/// of it in every step.
+#[derive(Debug, Clone, Copy)]
+struct Bend {
+    /// Around it, 1/m, positive to the left.
+    curvature: f64,
+    /// Speed that the road allows, m/s.
+    speed: f32,
+}
+
+/// For each connection that others conflict with, and that leads to one lane only, the other such
+/// connections into that lane.
+struct Joins {
+    /// Where those of each lanelet begin in the list; one more than there are lanelets.
+    firsts: Vec<u32>,
+    others: Vec<LaneletId>,
+}
+
+impl Joins {
+    fn new(graph: &LaneGraph, gists: &[Gist]) -> Self {
+        let is_contested = |id: LaneletId| gists[id as usize].contested.0 != NO_JUNCTION;
+        let (mut firsts, mut others) = (Vec::with_capacity(gists.len() + 1), Vec::new());
+        for id in 0..gists.len() as LaneletId {
+            firsts.push(others.len() as u32);
+            if let (true, &[next]) = (is_contested(id), graph.successors(id)) {
+                let beside = graph.predecessors(next).iter().copied();
+                others.extend(beside.filter(|&other| other != id && is_contested(other)));
+            }
+        }
+        firsts.push(others.len() as u32);
+        Self { firsts, others }
+    }
+
+    #[inline]
+    fn of(&self, id: LaneletId) -> &[LaneletId] {
+        let range = [id, id + 1].map(|id| self.firsts[id as usize] as usize);
+        &self.others[range[0]..range[1]]
     }
 }
 
@@ -140,8 +183,9 @@ pub(crate) struct Ways<L> {
 pub(crate) struct Roads {
     layout: Layout,
     pub(crate) graph: LaneGraph,
-    /// Speed that the road allows at each point of the centre lines, m/s.
-    speeds: Vec<f32>,
+    /// What is known of each point of the centre lines.
+    bends: Vec<Bend>,
+    joins: Joins,
     /// The law of each junction.
     laws: Vec<Arc<Law>>,
     plans: SignalPlans,
@@ -152,20 +196,23 @@ pub(crate) struct Roads {
     crossings: Crossings,
     /// Where two cars do not fit side by side.
     pub(crate) alleys: Alleys,
+    /// From the start of each lanelet to that of the nearest one ahead with alleys, m, or less; empty
+    /// without alleys.
+    ways_to_alleys: Vec<f32>,
 }
 
 impl Roads {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let layout = layout(scenario.network(), scenario.about());
         let graph = LaneGraph::new(scenario, &layout);
-        let mut speeds = Vec::with_capacity(graph.point_count());
+        let mut bends = Vec::with_capacity(graph.point_count());
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
-            speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
+            bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
         }
         let junctions = layout.junctions.iter();
         let laws = junctions.map(|junction| Law::of(junction));
         let laws = laws.collect();
-        Self::of_parts(scenario, layout, graph, speeds, laws)
+        Self::of_parts(scenario, layout, graph, bends, laws)
     }
 
     /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
@@ -182,43 +229,46 @@ impl Roads {
             graph: &self.graph,
         };
         let (graph, copies) = LaneGraph::after_edit(new, &layout, before);
-        let mut speeds = Vec::with_capacity(graph.point_count());
+        let mut bends = Vec::with_capacity(graph.point_count());
         for (id, (lanelet, &copy)) in (0..).zip(graph.lanelets().iter().zip(&copies)) {
             if copy == NO_LANELET {
-                speeds.extend(speed_profile(graph.line(id), lanelet.speed_limit));
+                bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
             } else {
                 let LineSpan { first, count, .. } = self.graph.lanelet(copy).line_span();
-                speeds.extend_from_slice(&self.speeds[first as usize..(first + count) as usize]);
+                bends.extend_from_slice(&self.bends[first as usize..(first + count) as usize]);
             }
         }
         let known = |junction| Some(self.laws[self.layout.shared(junction)?].clone());
         let junctions = layout.junctions.iter();
         let laws = junctions.map(|junction| known(junction).unwrap_or_else(|| Law::of(junction)));
         let laws = laws.collect();
-        Self::of_parts(new, layout, graph, speeds, laws)
+        Self::of_parts(new, layout, graph, bends, laws)
     }
 
     fn of_parts(
         scenario: &Scenario,
         layout: Layout,
         graph: LaneGraph,
-        speeds: Vec<f32>,
+        bends: Vec<Bend>,
         laws: Vec<Arc<Law>>,
     ) -> Self {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
         let gist = |id: LaneletId| {
             let first = graph.lanelet(id).line_span().first;
-            Gist::new(&graph, id, &laws, speeds[first as usize])
+            Gist::new(&graph, id, &laws, bends[first as usize].speed)
         };
-        let gists = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
+        let gists: Vec<Gist> = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
+        let alleys = Alleys::of(&graph);
         Self {
+            joins: Joins::new(&graph, &gists),
             rings: Rings::new(scenario.network(), &layout, &graph),
-            alleys: Alleys::of(&graph),
+            ways_to_alleys: ways_to_alleys(&graph, &alleys),
+            alleys,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
             graph,
-            speeds,
+            bends,
             laws,
             groups: plans.group_of(),
             plans,
@@ -252,6 +302,40 @@ impl Roads {
             return gist.successors.contains(&next) && next != NO_LANELET;
         }
         self.graph.successors(id).contains(&next)
+    }
+
+    /// The lanelets that follow, in the order of the graph.
+    #[inline]
+    pub(crate) fn successors(&self, id: LaneletId) -> &[LaneletId] {
+        let gist = &self.gists[id as usize];
+        match gist.successors.get(..gist.successor_count as usize) {
+            Some(near) => near,
+            None => self.graph.successors(id),
+        }
+    }
+
+    /// The lanelets among which those are that others conflict with, and that lead to `next` as a connection
+    /// that others conflict with does; few more, and maybe that one itself.
+    #[inline]
+    pub(crate) fn joining(&self, connection: LaneletId, next: LaneletId) -> &[LaneletId] {
+        match *self.successors(connection) {
+            [only] if only == next => self.joins.of(connection),
+            _ => self.graph.predecessors(next),
+        }
+    }
+
+    /// The lanes of the same direction to the left and to the right of a lanelet, or [`NO_LANELET`].
+    #[inline]
+    pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {
+        self.gists[id as usize].beside
+    }
+
+    /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of
+    /// those that are far it says only that.
+    #[inline]
+    pub(crate) fn way_to_alleys(&self, id: LaneletId) -> f64 {
+        let way = self.ways_to_alleys.get(id as usize);
+        way.map_or(f64::INFINITY, |&way| f64::from(way))
     }
 
     /// How many lanelets follow.
@@ -392,13 +476,20 @@ impl Roads {
         let last = span.count - 1;
         // Points are evenly spaced, so the nearest one before s is found without a search.
         let share = s / length * f64::from(last);
-        f64::from(self.speeds[(span.first + (share.max(0.0) as u32).min(last)) as usize])
+        f64::from(self.bends[(span.first + (share.max(0.0) as u32).min(last)) as usize].speed)
     }
 
     /// Curvature at `s` of a lanelet, 1/m, positive to the left.
     #[inline]
     pub(crate) fn curvature(&self, id: LaneletId, s: f64) -> f64 {
-        self.line(id).curvature(s, BEND_REACH)
+        let LineSpan {
+            spacing,
+            first,
+            count,
+        } = self.gists[id as usize].line;
+        // That of the nearest point.
+        let nearest = (s / spacing + 0.5).max(0.0) as u32;
+        self.bends[(first + nearest.min(count - 1)) as usize].curvature
     }
 
     /// Junction and path of a connection that others conflict with.
@@ -545,13 +636,48 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
     }
 }
 
+/// Ways to alleys are known up to this, m: nobody asks for one from farther away.
+const FAR: f64 = 300.0;
+/// They are said to be shorter by this, m: whoever adds up the same lengths in another order gets
+/// another rounding.
+const LESS: f64 = 0.01;
+
+/// From the start of each lanelet to that of the nearest one ahead with alleys, m: a bit less than that,
+/// and [`FAR`] for those that are as far or farther. Empty without alleys.
+fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
+    if alleys.is_empty() {
+        return Vec::new();
+    }
+    let count = graph.lanelets().len();
+    let mut ways = vec![FAR; count];
+    let mut open: Vec<LaneletId> = (0..count as LaneletId)
+        .filter(|&id| alleys.are_on(id))
+        .collect();
+    open.iter().for_each(|&id| ways[id as usize] = 0.0);
+    // Backwards from those with alleys, in any order: who finds a shorter way goes on with it.
+    while let Some(id) = open.pop() {
+        for &before in graph.predecessors(id) {
+            let way = ways[id as usize] + graph.lanelet(before).length();
+            if way < ways[before as usize] {
+                ways[before as usize] = way;
+                open.push(before);
+            }
+        }
+    }
+    ways.into_iter().map(|way| (way - LESS) as f32).collect()
+}
+
 /// Speed at each point: the limit, less in bends, less before bends so that gentle braking does.
-fn speed_profile(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = f32> {
+fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.points().len();
     let spacing = line.length() / (points - 1) as f64;
-    let mut speeds: Vec<f64> = (0..points)
-        .map(|i| {
-            let curvature = line.curvature(i as f64 * spacing, BEND_REACH).abs();
+    let curvatures: Vec<f64> = (0..points)
+        .map(|i| line.curvature(i as f64 * spacing, BEND_REACH))
+        .collect();
+    let mut speeds: Vec<f64> = curvatures
+        .iter()
+        .map(|curvature| {
+            let curvature = curvature.abs();
             // v^2 * curvature is the lateral acceleration: a bend of 10 m radius allows 5 m/s.
             let bend = (LATERAL_ACCELERATION / curvature.max(1e-6)).sqrt();
             speed_limit.min(bend.max(SLOWEST_BEND))
@@ -563,5 +689,9 @@ fn speed_profile(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item =
         let reachable = (speeds[i + 1] * speeds[i + 1] + 2.0 * PROFILE_BRAKING * spacing).sqrt();
         speeds[i] = speeds[i].min(reachable);
     }
-    speeds.into_iter().map(|speed| speed as f32)
+    let bends = curvatures.into_iter().zip(speeds);
+    bends.map(|(curvature, speed)| Bend {
+        curvature,
+        speed: speed as f32,
+    })
 }

@@ -13,7 +13,7 @@ use roadwright_agent::Choosable;
 /// the handing over, and few enough that a hundred agents keep two threads busy.
 pub(crate) const SLICE: usize = 64;
 /// Rows that are perceived and asked about before the next ones are: they stay in the cache.
-const BATCH: usize = 256;
+const BATCH: usize = 128;
 /// The same for modules that want a batch as a whole: plugins are asked about so many at once.
 const WHOLE_BATCH: usize = 1024;
 
@@ -128,13 +128,13 @@ where
     }
 
     /// Perceives and asks batch by batch; with helpers the slices of a batch are shared out, unless
-    /// the module wants it as a whole. Returns what the slices return, in their order.
+    /// the module wants it as a whole. What is about to be perceived is said before. Returns what the slices return, in their order.
     pub(crate) fn ask<E: Send>(
         &mut self,
         helpers: Option<&rayon::ThreadPool>,
         is_whole: bool,
         (indices, ids): (&[u32], &[u64]),
-        perceive: impl Fn(u32) -> I + Sync,
+        (prepare, perceive): (impl Fn(&[u32]) + Sync, impl Fn(u32) -> I + Sync),
         answer: impl Fn((&[u32], &[u64]), &mut [I], &mut [O]) -> E + Sync,
     ) -> Vec<E> {
         self.outputs.clear();
@@ -153,7 +153,7 @@ where
                 is_whole,
                 agents,
                 (inputs, outputs),
-                &perceive,
+                (&prepare, &perceive),
                 &answer,
                 &mut told,
             );
@@ -167,11 +167,12 @@ fn ask_batch<I: Send + Sync, O: Send, E: Send>(
     is_whole: bool,
     (indices, ids): (&[u32], &[u64]),
     (inputs, outputs): (&mut [I], &mut [O]),
-    perceive: &(impl Fn(u32) -> I + Sync),
+    (prepare, perceive): (&(impl Fn(&[u32]) + Sync), &(impl Fn(u32) -> I + Sync)),
     answer: &(impl Fn((&[u32], &[u64]), &mut [I], &mut [O]) -> E + Sync),
     told: &mut Vec<E>,
 ) {
     let slice = |(indices, ids): (&[u32], &[u64]), inputs: &mut [I], outputs: &mut [O]| {
+        prepare(indices);
         for (&agent, input) in indices.iter().zip(inputs.iter_mut()) {
             *input = perceive(agent);
         }

@@ -11,6 +11,18 @@ use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
 const JUNCTION_SIGHT: u32 = 8;
 
 impl View<'_> {
+    /// The row of a behaviour that only says when to change lanes: nothing where the route asks for none.
+    pub(crate) fn lane_change_input(&self, agent: u32) -> BehaviourInput {
+        let changes = self.position(agent).is_on_lane() && {
+            let at = self.progress(agent).at;
+            self.route(agent).changes_lane_at(at, self.ground)
+        };
+        match changes {
+            true => self.behaviour_input(agent),
+            false => BehaviourInput::default(),
+        }
+    }
+
     /// The row of a behaviour.
     pub(crate) fn behaviour_input(&self, agent: u32) -> BehaviourInput {
         let progress = self.progress(agent);

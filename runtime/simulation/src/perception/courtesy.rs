@@ -55,14 +55,13 @@ struct Beside {
 impl View<'_> {
     /// What an agent on a lane does for those beside it.
     pub(super) fn courtesy(&self, agent: u32) -> Courtesy {
-        let own = self.ground.lanelet(self.position(agent).lanelet);
         let mut courtesy = Courtesy {
             let_in: None,
             top_speed: f64::INFINITY,
         };
         // Those who want to come over as well as those whose lane it wants: a line may part them in one
         // direction only, and in both nobody wants to.
-        for side in own.beside {
+        for side in self.ground.beside(self.position(agent).lanelet) {
             if side != NO_LANELET {
                 self.look_beside(agent, side, &mut courtesy);
             }

@@ -1,6 +1,7 @@
 //! The route ahead of an agent on a lane: speed, leader, places to stop at, way-point.
 
 use super::{Stretch, View, aim};
+use crate::agents::LanePosition;
 use crate::ground::PROFILE_BRAKING;
 use crate::route::{Goal, Route};
 use crate::traffic::Entry;
@@ -44,18 +45,16 @@ pub(crate) enum StopCause {
 
 impl View<'_> {
     /// Fills the row of an agent that is on a lane, from its place and from a walk over the lanelets
-    /// ahead. `lookahead` is the distance of the way-point, m.
+    /// ahead. `lookahead` is the distance of the way-point, m; without a pose nobody looks at that.
     pub(super) fn perceive_lane(
         &self,
         agent: u32,
-        pose: Pose,
+        pose: Option<Pose>,
         lookahead: f64,
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
-        let here = self.ground.line(position.lanelet).heading(position.s);
         input.lane_offset = position.t;
-        input.heading_error = wrap_angle(pose.heading - here);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
         let horizon = self
@@ -78,8 +77,10 @@ impl View<'_> {
             }
             input.stop_distance = input.stop_distance.min(self.stop_on(agent, &stretch));
             leader = leader.or_else(|| self.leader_on(agent, &stretch));
-            waypoint = waypoint.or_else(|| self.waypoint_on(&stretch, lookahead));
-            let is_complete = leader.is_some() && waypoint.is_some();
+            if pose.is_some() {
+                waypoint = waypoint.or_else(|| self.waypoint_on(&stretch, lookahead));
+            }
+            let is_complete = leader.is_some() && (waypoint.is_some() || pose.is_none());
             if is_complete && stretch.distance + stretch.length > horizon {
                 break;
             }
@@ -87,6 +88,22 @@ impl View<'_> {
         if let Some(leader) = leader {
             self.follow(agent, leader, input);
         }
+        if let Some(pose) = pose {
+            self.face(position, pose, (waypoint, lookahead), input);
+        }
+    }
+
+    /// Sets how an agent stands to its lane, and to its way-point at a distance, m.
+    #[inline]
+    fn face(
+        &self,
+        position: &LanePosition,
+        pose: Pose,
+        (waypoint, lookahead): (Option<Pose>, f64),
+        input: &mut ControllerInput,
+    ) {
+        let here = self.ground.line(position.lanelet).heading(position.s);
+        input.heading_error = wrap_angle(pose.heading - here);
         if let Some(target) = waypoint {
             aim(pose, target.position, input);
             input.path_curvature = wrap_angle(target.heading - here) / lookahead;
@@ -267,7 +284,7 @@ impl View<'_> {
     /// on theirs, m.
     fn parting(&self, agent: u32, before: LaneletId, own: LaneletId, beyond: f64) -> Option<Entry> {
         let is_long = self.vehicle_type(agent).is_long();
-        let successors = self.ground.graph().successors(before);
+        let successors = self.ground.successors(before);
         let others = successors.iter().filter(|&&other| other != own);
         let tails = others.filter_map(|&other| {
             let entry = self.ahead_on(other, agent, beyond)?;
@@ -305,8 +322,10 @@ impl View<'_> {
         let wall = self.agents.claim[agent as usize].wall_at.checked_sub(1);
         let waits = wall.and_then(|at| self.route(agent).lanelet(at)) == Some(connection);
         let mut nearest = None;
-        for &other in self.ground.graph().predecessors(next) {
-            if other == connection {
+        for &other in self.ground.joining(connection, next) {
+            // Mostly nobody is there: that is known without a look at the other connection.
+            let entries = self.index.on_lanelet(other);
+            if other == connection || entries.is_empty() {
                 continue;
             }
             let Some((_, theirs)) = self.ground.contested(other) else {
@@ -314,7 +333,7 @@ impl View<'_> {
             };
             // Their places, as far from the end on the own connection.
             let shift = length - self.ground.length(other);
-            for entry in self.index.on_lanelet(other) {
+            for entry in entries {
                 if entry.agent == agent || entry.s + shift <= beyond {
                     continue;
                 }

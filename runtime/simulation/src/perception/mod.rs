@@ -11,6 +11,7 @@
 //! | `lane.rs` | the route ahead of an agent on a lane, for its controller |
 //! | `open_ground.rs` | a goal or path off the lanes, for its controller |
 //! | `obstacles.rs` | the nearest body that is no lane traffic, for its controller |
+//! | `warm.rs` | nothing: it fetches what a batch is about to read |
 //! | `behaviour.rs` | gaps beside, goal and junction ahead, for its behaviour |
 
 mod behaviour;
@@ -20,11 +21,12 @@ mod grip_ahead;
 mod lane;
 mod obstacles;
 mod open_ground;
+mod warm;
 
 pub(crate) use lane::StopCause;
 
 use crate::agents::{Agents, LanePosition, Motion, Progress};
-use crate::dynamics::{Bodies, Dynamics};
+use crate::dynamics::{Bodies, Dynamics, keeps_to_lanes};
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
 use crate::traffic::{Entry, Index};
@@ -34,6 +36,7 @@ use roadwright_agent::{Lookahead, Outlook};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
+use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::LaneletId;
 use std::f64::consts::PI;
 
@@ -77,6 +80,15 @@ impl<'a> Surroundings<'a> {
             dynamics: self.dynamics,
         }
     }
+}
+
+/// What a controller looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct Look {
+    /// How far ahead it wants its way-point.
+    pub(crate) ahead: Lookahead,
+    /// Whether its accelerations depend on where the way leads.
+    pub(crate) at_way: bool,
 }
 
 /// One lanelet of the route ahead.
@@ -130,6 +142,11 @@ impl<'a> View<'a> {
     }
 
     #[inline]
+    fn level(&self, agent: u32) -> DynamicsLevel {
+        self.agents.identity[agent as usize].level
+    }
+
+    #[inline]
     fn position(&self, agent: u32) -> &'a LanePosition {
         &self.agents.position[agent as usize]
     }
@@ -152,7 +169,11 @@ impl<'a> View<'a> {
 
     /// The row of a controller.
     pub(crate) fn controller_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
-        let mut input = self.allowed_input(agent, lookahead);
+        let look = Look {
+            ahead: lookahead,
+            at_way: true,
+        };
+        let mut input = self.allowed_input(agent, look);
         self.apply_wish(agent, &mut input);
         input
     }
@@ -171,7 +192,7 @@ impl<'a> View<'a> {
     }
 
     /// The row of a controller, without the wish of its behaviour.
-    pub(crate) fn allowed_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
+    pub(crate) fn allowed_input(&self, agent: u32, look: Look) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
         // Controllers know only forwards. An agent that reverses is shown to its controller as a
         // vehicle that is turned about and drives forwards: heading turned by pi, speed positive,
@@ -180,10 +201,16 @@ impl<'a> View<'a> {
         let is_reversing = self.is_reversing(agent);
         let hand = if is_reversing { -1.0 } else { 1.0 };
         let speed = hand * motion.speed;
-        let distance = lookahead.distance.max(lookahead.time * speed);
+        let distance = look.ahead.distance.max(look.ahead.time * speed);
+        // Points and headings of lanes are seldom in the processor's cache: they are looked at only for
+        // who steers by them.
+        let at_way = look.at_way || !keeps_to_lanes(self.level(agent));
         let mut input = ControllerInput {
             speed,
-            steering: hand * self.bodies().steering(agent, vehicle_type),
+            steering: match at_way {
+                true => hand * self.bodies().steering(agent, vehicle_type),
+                false => 0.0,
+            },
             wheelbase: vehicle_type.limits.wheelbase,
             length: vehicle_type.length,
             leader_gap: NOTHING,
@@ -191,17 +218,25 @@ impl<'a> View<'a> {
             obstacle_distance: NOTHING,
             ..ControllerInput::default()
         };
+        let pose = at_way.then(|| self.pose_ahead(agent, is_reversing));
+        let pose_ahead = || pose.unwrap_or_else(|| self.pose_ahead(agent, is_reversing));
+        if self.position(agent).is_on_lane() {
+            self.perceive_lane(agent, pose, distance, &mut input);
+        } else {
+            self.perceive_ground(agent, pose_ahead(), distance, &mut input);
+        }
+        self.perceive_obstacle(agent, pose_ahead, &mut input);
+        input
+    }
+
+    /// The pose of an agent, turned about while it reverses.
+    #[inline]
+    fn pose_ahead(&self, agent: u32, is_reversing: bool) -> Pose {
         let mut pose = self.pose(agent);
         if is_reversing {
             pose.heading = wrap_angle(pose.heading + PI);
         }
-        if self.position(agent).is_on_lane() {
-            self.perceive_lane(agent, pose, distance, &mut input);
-        } else {
-            self.perceive_ground(agent, pose, distance, &mut input);
-        }
-        self.perceive_obstacle(agent, pose, &mut input);
-        input
+        pose
     }
 
     /// The lanelets ahead along the route, up to where the lane has to be changed.

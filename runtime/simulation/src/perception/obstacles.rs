@@ -51,7 +51,13 @@ impl View<'_> {
 
     /// Sets distance, angle and closing speed of the nearest body in the way that is no lane traffic.
     /// Vehicles on lanes are followed as leaders or given way to at junctions, and do not count.
-    pub(super) fn perceive_obstacle(&self, agent: u32, pose: Pose, input: &mut ControllerInput) {
+    /// The pose is asked for only if there is something to be seen.
+    pub(super) fn perceive_obstacle(
+        &self,
+        agent: u32,
+        pose: impl FnOnce() -> Pose,
+        input: &mut ControllerInput,
+    ) {
         // Nearly always there is neither: then this costs two look-ups.
         let sees_obstacles = self.is_near_obstacles(agent);
         let sees_bodies = !self.position(agent).is_on_lane() || self.index.any_off_lane;
@@ -59,7 +65,8 @@ impl View<'_> {
         if !sees_obstacles && !sees_bodies && !sees_standing {
             return;
         }
-        // `pose` is turned about while reversing: then the rear end looks ahead.
+        // It is turned about while reversing: then the rear end looks ahead.
+        let pose = pose();
         let (speed, front) = if self.is_reversing(agent) {
             (
                 -self.motion(agent).speed,

@@ -1,6 +1,7 @@
 //! Lane changes that a route asks for.
 
 use super::{Goal, Leg, Route};
+use crate::ground::Ground;
 use roadwright_scenario::VehicleClass;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 
@@ -29,6 +30,16 @@ impl Route {
             _ if next == lanelet.right => -1.0,
             _ => 0.0,
         }
+    }
+
+    /// Whether the next lanelet on the route lies beside lanelet `at` of it.
+    #[inline]
+    pub(crate) fn changes_lane_at(&self, at: u32, ground: &Ground) -> bool {
+        let (Some(here), Some(next)) = (self.lanelet(at), self.lanelet(at + 1)) else {
+            return false;
+        };
+        // Mostly it leads on, and what is beside need not be looked up.
+        !ground.leads_to(here, next) && self.lane_change_at(at, ground.graph()) != 0.0
     }
 
     /// How many lanes have to be changed on the road of lanelet `at`, one after the other.

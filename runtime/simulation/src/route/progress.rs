@@ -48,21 +48,19 @@ impl Default for Foothold {
     }
 }
 
-impl Foothold {
-    /// Length of a lanelet, m.
-    #[inline]
-    fn length_of(&mut self, ground: &Ground, lanelet: LaneletId) -> f64 {
-        if self.lanelet != lanelet {
-            *self = Self {
-                lanelet,
-                length: ground.length(lanelet),
-                // No point is on it: whoever projects asks the ground.
-                chord: Chord::default(),
-            };
-        }
-        self.length
-    }
+/// What is remembered of the lanelet under a body that is projected onto it.
+pub(crate) trait Footing: Copy + Default + Send {
+    /// Distance along a lanelet and to its left of the foot of a place, m, and the length of the lanelet.
+    fn project(
+        &mut self,
+        ground: &Ground,
+        lanelet: LaneletId,
+        place: DVec2,
+        guess: f64,
+    ) -> ((f64, f64), f64);
+}
 
+impl Footing for Foothold {
     #[inline]
     fn project(
         &mut self,
@@ -70,11 +68,11 @@ impl Foothold {
         lanelet: LaneletId,
         place: DVec2,
         guess: f64,
-    ) -> (f64, f64) {
+    ) -> ((f64, f64), f64) {
         if self.lanelet == lanelet
             && let Some(foot) = self.chord.project(place, guess)
         {
-            return foot;
+            return (foot, self.length);
         }
         let (foot, chord) = ground.line(lanelet).project_with_chord(place, guess);
         *self = Self {
@@ -82,7 +80,22 @@ impl Foothold {
             length: ground.length(lanelet),
             chord,
         };
-        foot
+        (foot, self.length)
+    }
+}
+
+/// Bodies that are not projected remember nothing.
+impl Footing for () {
+    #[inline]
+    fn project(
+        &mut self,
+        ground: &Ground,
+        lanelet: LaneletId,
+        place: DVec2,
+        guess: f64,
+    ) -> ((f64, f64), f64) {
+        let foot = ground.line(lanelet).project(place, guess);
+        (foot, ground.length(lanelet))
     }
 }
 
@@ -195,7 +208,7 @@ impl Progress {
     ) {
         let seeks = position.may_change_lane()
             && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
-            && route.lane_change_at(self.at, ground.graph()) != 0.0;
+            && route.changes_lane_at(self.at, ground);
         // Below 0 while it is kept from changing: it goes on from there.
         self.seeking = if seeks {
             self.seeking + (dt as f32).copysign(self.seeking)
@@ -218,13 +231,13 @@ impl Progress {
         position: &mut LanePosition,
         route: &Route,
         ground: &Ground,
-        foothold: &mut Foothold,
+        footing: &mut impl Footing,
         place: DVec2,
     ) {
         loop {
             let lanelet = position.lanelet;
-            (position.s, position.t) = foothold.project(ground, lanelet, place, position.s);
-            let length = foothold.length;
+            let (foot, length) = footing.project(ground, lanelet, place, position.s);
+            (position.s, position.t) = foot;
             // Beyond the end of its lanelet it is on the next one of the route, and projected again:
             // at speed a short lanelet is passed in one step. Where the lane has to be left sideways,
             // or the route ends, s stays beyond the end.
@@ -242,12 +255,11 @@ impl Progress {
         position: &mut LanePosition,
         route: &Route,
         ground: &Ground,
-        foothold: &mut Foothold,
         way: f64,
     ) -> f64 {
         position.s += way;
         loop {
-            let length = foothold.length_of(ground, position.lanelet);
+            let length = ground.length(position.lanelet);
             if position.s < length {
                 return way;
             }

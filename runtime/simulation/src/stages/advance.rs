@@ -12,13 +12,14 @@ use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
-use crate::route::{Arrival, Foothold, Route, Routes};
+use crate::route::{Arrival, Foothold, Footing, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_vehicle::PedalCommand;
+use std::hint::black_box;
 
 /// Standing between two lanes for longer ends a lane change that is half done, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
@@ -29,6 +30,9 @@ const HALF_WAY: f64 = 0.9;
 const ACROSS: f64 = 0.5;
 /// Below this speed an agent counts as standing, m/s.
 const STANDING: f64 = 0.1;
+
+/// Agents of whom is looked at once what moving reads of the ground: it fits the nearer caches.
+const WARMED: usize = 128;
 
 /// Who has wanted to climb for so long without success is told of, s.
 const TOO_STEEP: f64 = 2.0;
@@ -48,13 +52,13 @@ struct Scene<'a> {
 }
 
 /// What moving writes of one agent.
-struct Mover<'a, S> {
+struct Mover<'a, S, F> {
     state: &'a mut S,
     motion: &'a mut Motion,
     position: &'a mut LanePosition,
     progress: &'a mut Progress,
     statistics: &'a mut Statistics,
-    foothold: &'a mut Foothold,
+    footing: &'a mut F,
 }
 
 /// Moves all bodies by a step, level by level. Returns how many moved. `footholds` is scratch.
@@ -64,7 +68,10 @@ pub(crate) fn advance(
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {
-    footholds.resize(exit.agents.capacity(), Foothold::default());
+    let on_lanes = exit.agents.count_of(DynamicsLevel::Lane);
+    if exit.agents.count() > on_lanes {
+        footholds.resize(exit.agents.capacity(), Foothold::default());
+    }
     for level in DynamicsLevel::ALL {
         if exit.agents.count_of(level) > 0 {
             exit.dynamics.grow(level, exit.agents.capacity());
@@ -73,6 +80,7 @@ pub(crate) fn advance(
     // Before anybody leaves: who arrives in this step has moved in it as well.
     let moved = exit.agents.count() as u64;
     let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
+    let capacity = agents.capacity();
     // Taken out while columns are lent to the levels.
     let pedals = std::mem::take(&mut agents.pedals);
     let among = Scene {
@@ -95,7 +103,7 @@ pub(crate) fn advance(
     arrivals.extend(advance_level::<Lane>(
         scene,
         &mut dynamics.lane,
-        footholds,
+        &mut vec![(); capacity],
         helpers,
         agents,
     ));
@@ -199,7 +207,7 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
 fn advance_level<L: Level>(
     scene: Scene<'_>,
     states: &mut [L::State],
-    footholds: &mut [Foothold],
+    footings: &mut [L::Footing],
     helpers: Option<&rayon::ThreadPool>,
     agents: &mut Agents,
 ) -> Vec<(u32, Arrival)> {
@@ -219,7 +227,7 @@ fn advance_level<L: Level>(
         &mut agents.position[..],
         &mut agents.progress[..],
         &mut agents.statistics[..],
-        &mut footholds[..],
+        &mut footings[..count],
     );
     let Some(helpers) = helpers else {
         return advance_slice::<L>(&scene, 0, columns);
@@ -227,8 +235,7 @@ fn advance_level<L: Level>(
     // Each slice writes the rows of its own agents and reads nobody else's, so any number of threads
     // gives the same bits. `collect` keeps the order of slices.
     helpers.install(|| {
-        let (identity, command, states, motion, position, progress, statistics, footholds) =
-            columns;
+        let (identity, command, states, motion, position, progress, statistics, footings) = columns;
         identity
             .par_chunks(SLICE)
             .zip(command.par_chunks(SLICE))
@@ -237,7 +244,7 @@ fn advance_level<L: Level>(
             .zip(position.par_chunks_mut(SLICE))
             .zip(progress.par_chunks_mut(SLICE))
             .zip(statistics.par_chunks_mut(SLICE))
-            .zip(footholds.par_chunks_mut(SLICE))
+            .zip(footings.par_chunks_mut(SLICE))
             .enumerate()
             .map(|(slice, (((((((a, b), c), d), e), f), g), h))| {
                 advance_slice::<L>(&scene, (slice * SLICE) as u32, (a, b, c, d, e, f, g, h))
@@ -248,7 +255,7 @@ fn advance_level<L: Level>(
 }
 
 /// The columns of a slice of agents.
-type Columns<'a, S> = (
+type Columns<'a, S, F> = (
     &'a [Identity],
     &'a [Command],
     &'a mut [S],
@@ -256,7 +263,7 @@ type Columns<'a, S> = (
     &'a mut [LanePosition],
     &'a mut [Progress],
     &'a mut [Statistics],
-    &'a mut [Foothold],
+    &'a mut [F],
 );
 
 /// Moves the agents of a level in a slice, the first of which has the index `first`. Returns who
@@ -264,11 +271,16 @@ type Columns<'a, S> = (
 fn advance_slice<L: Level>(
     scene: &Scene<'_>,
     first: u32,
-    columns: Columns<'_, L::State>,
+    columns: Columns<'_, L::State, L::Footing>,
 ) -> Vec<(u32, Arrival)> {
-    let (identity, command, states, motion, position, progress, statistics, footholds) = columns;
+    let (identity, command, states, motion, position, progress, statistics, footings) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
+        if number % WARMED == 0 {
+            let batch = number..(number + WARMED).min(identity.len());
+            let columns = (&identity[batch.clone()], &position[batch.clone()]);
+            warm::<L>(scene, columns, &progress[batch]);
+        }
         if who.level != L::LEVEL || !who.drives() {
             continue;
         }
@@ -278,7 +290,7 @@ fn advance_slice<L: Level>(
             position: &mut position[number],
             progress: &mut progress[number],
             statistics: &mut statistics[number],
-            foothold: &mut footholds[number],
+            footing: &mut footings[number],
         };
         let pedals = scene.pedals.get(first as usize + number);
         let order = Order {
@@ -293,11 +305,27 @@ fn advance_slice<L: Level>(
     arrivals
 }
 
-impl<S> Mover<'_, S> {
+/// Looks at what is read of the ground and of routes for a batch of agents, before any of them moves: one
+/// after the other each would wait for memory (`perception/warm.rs`).
+fn warm<L: Level>(
+    scene: &Scene<'_>,
+    (identity, positions): (&[Identity], &[LanePosition]),
+    progress: &[Progress],
+) {
+    let rows = identity.iter().zip(positions).zip(progress);
+    let on_lanes = rows.filter(|((who, position), _)| who.drives() && position.is_on_lane());
+    let touched = on_lanes.map(|((_, position), progress)| {
+        let next = scene.routes.get(progress.route).lanelet(progress.at + 1);
+        L::touch(scene.ground, position) + f64::from(next.unwrap_or(0))
+    });
+    black_box(touched.sum::<f64>());
+}
+
+impl<S, F: Footing> Mover<'_, S, F> {
     /// Moves the body by a step of its level, and finds its place on the route. Returns whether it has
     /// arrived.
     #[inline]
-    fn advance<L: Level<State = S>>(
+    fn advance<L: Level<State = S, Footing = F>>(
         mut self,
         who: &Identity,
         order: &Order,
@@ -354,13 +382,12 @@ impl<S> Mover<'_, S> {
     }
 }
 
-impl<S> Mover<'_, S> {
+impl<S, F: Footing> Mover<'_, S, F> {
     /// Moves a body on along its lanelets by the distance that its level says. Returns how far it
     /// went, m.
     #[inline]
     fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &Scene<'_>) -> f64 {
-        let (ground, foothold) = (scene.ground, &mut *self.foothold);
-        let driven = (self.progress).go_along(self.position, route, ground, foothold, way);
+        let driven = (self.progress).go_along(self.position, route, scene.ground, way);
         if driven < way {
             // The lane ends here, and the body cannot leave it: it stops dead.
             self.motion.speed = 0.0;
@@ -376,7 +403,7 @@ impl<S> Mover<'_, S> {
         let place = self.motion.pose.position;
         if self.position.is_on_lane() {
             self.progress
-                .locate(self.position, route, scene.ground, self.foothold, place);
+                .locate(self.position, route, scene.ground, self.footing, place);
         } else if let Some(path) = route.path_to(self.progress.reached) {
             (self.position.s, self.position.t) = path.line().project(place, self.position.s);
         }

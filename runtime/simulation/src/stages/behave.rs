@@ -76,11 +76,18 @@ fn ask(
     let instance = &world.modules.pools.behaviour.instances[instance];
     let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
     let seen = world.surroundings().with(world.agents);
+    let only_changes_lanes = module.logic.only_changes_lanes();
     rows.ask(
         helpers,
         module.logic.asks_whole(),
         due,
-        |agent| seen.behaviour_input(agent),
+        (
+            |agents: &[u32]| seen.warm_own(agents),
+            |agent| match only_changes_lanes {
+                true => seen.lane_change_input(agent),
+                false => seen.behaviour_input(agent),
+            },
+        ),
         |(indices, ids), inputs, outputs| {
             let step = Step {
                 indices,
@@ -129,7 +136,7 @@ impl Effecting<'_> {
     /// Takes the output row of a behaviour: wishes that last, and a lane change to begin now.
     fn take_output(&mut self, agent: u32, output: &BehaviourOutput) {
         let index = agent as usize;
-        let wish = &mut self.agents.wish[index];
+        let mut wish = self.agents.wish[index];
         // A wish to brake lasts until a behaviour is asked again, be it another one than before. The
         // other wishes stay until an answer replaces them; an answer that is no number does not.
         wish.braking = 0.0;
@@ -139,6 +146,7 @@ impl Effecting<'_> {
         if output.top_speed.is_finite() {
             wish.top_speed = output.top_speed.max(0.0);
         }
+        self.agents.wish.put(index, wish);
         self.agents.progress[index].note_kept(false);
         if output.lane_change != 0.0 {
             self.begin_lane_change(agent, output.lane_change > 0.0);

@@ -4,12 +4,12 @@ use super::pivot::Pivot;
 use crate::agents::{Agents, Order, Statistics};
 use crate::clock::Clock;
 use crate::modules::{Modules, Rota, Rows};
-use crate::perception::{Surroundings, View};
+use crate::perception::{Look, Surroundings, View};
 use roadwright_agent::Step;
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
 };
-use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// What the stage keeps between steps.
 #[derive(Default)]
@@ -49,7 +49,10 @@ pub(crate) fn control(
             continue;
         }
         let (module, step) = (instance.module(), clock.moment(instance.rate));
-        let lookahead = module.lookahead();
+        let look = Look {
+            ahead: module.lookahead(),
+            at_way: module.logic.looks_at_way(),
+        };
         // Rows are perceived, sampled and answered slice by slice, while they are in the cache. All of
         // that reads the world; commands are written when the instance has answered.
         let seen = surroundings.with(agents);
@@ -60,10 +63,13 @@ pub(crate) fn control(
                 helpers,
                 is_whole,
                 due,
-                |agent| PedalsInput {
-                    seen: seen.allowed_input(agent, lookahead),
-                    drive: seen.drive(agent),
-                },
+                (
+                    |agents: &[u32]| seen.warm(agents, look),
+                    |agent| PedalsInput {
+                        seen: seen.allowed_input(agent, look),
+                        drive: seen.drive(agent),
+                    },
+                ),
                 |(indices, ids), inputs, outputs| {
                     let rows = inputs.iter_mut().map(|input| &mut input.seen);
                     let samples = seen.sampled(indices, rows);
@@ -90,7 +96,10 @@ pub(crate) fn control(
                 helpers,
                 is_whole,
                 due,
-                |agent| seen.allowed_input(agent, lookahead),
+                (
+                    |agents: &[u32]| seen.warm(agents, look),
+                    |agent| seen.allowed_input(agent, look),
+                ),
                 |(indices, ids), inputs, outputs| {
                     let samples = seen.sampled(indices, inputs.iter_mut());
                     let step = Step {
@@ -177,6 +186,8 @@ const NO_HEADWAY: f64 = 1.0;
 /// A vehicle this far from the middle of its lane, without changing it, counts as beside it, m:
 /// about half of a lane of 3.25 m.
 const BESIDE_LANE: f64 = 1.6;
+/// Up to this share of what is allowed nobody is too fast, however that was rounded.
+const KEEPS_TO: f64 = 1.0 - 1e-6;
 /// Slower than this a vehicle stands as far as jerk is concerned, m/s.
 const STANDING: f64 = 0.1;
 
@@ -225,6 +236,16 @@ impl View<'_> {
         }
     }
 
+    /// By what share of the speed limit of a lanelet a speed is above it, where a speed, m/s, is allowed.
+    fn speeding(&self, lanelet: LaneletId, speed: f64, allowed: f64) -> f64 {
+        // Never more is allowed than the limit, but for the rounding to single precision: who keeps to
+        // that keeps to the limit, which need not be looked up.
+        if speed <= allowed * KEEPS_TO {
+            return 0.0;
+        }
+        (speed / self.ground.lanelet(lanelet).speed_limit - 1.0).max(0.0)
+    }
+
     /// Applies the wish of the agent's behaviour to a row. Returns what is counted of the moment.
     ///
     /// The counted speed is the one that the road allows, before the wish: a behaviour that wants to
@@ -255,8 +276,7 @@ impl View<'_> {
             sample.tailgating = missing(input.leader_gap / speed, RISKY_HEADWAY);
         }
         if position.is_on_lane() {
-            let limit = self.ground.lanelet(position.lanelet).speed_limit;
-            sample.speeding = (speed / limit - 1.0).max(0.0);
+            sample.speeding = self.speeding(position.lanelet, speed, allowed);
             sample.is_off_lane = position.leaving == NO_LANELET && position.t.abs() > BESIDE_LANE;
             let granted_to = self.agents.claim[agent as usize].granted_to;
             let at = self.agents.progress[agent as usize].at;

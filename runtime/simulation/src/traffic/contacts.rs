@@ -178,10 +178,13 @@ impl Search<'_> {
             // Only from its own lane does it come to the next one.
             return;
         }
-        let (mut lanelet, mut distance) = (own.lanelet, -own.s);
+        // Mostly the lane goes on for longer than that: then its route is not looked at.
+        let (mut lanelet, mut distance) = (own.lanelet, ground.length(own.lanelet) - own.s);
+        if distance > reach {
+            return;
+        }
         for next in self.lanelets_ahead(own.agent) {
-            distance += ground.length(lanelet);
-            if distance > reach || !ground.leads_to(lanelet, next) {
+            if !ground.leads_to(lanelet, next) {
                 return;
             }
             for other in self.index.on_lanelet(next) {
@@ -189,6 +192,10 @@ impl Search<'_> {
                     return;
                 }
                 self.contact_with(&own, other, distance + other.s, out);
+            }
+            distance += ground.length(next);
+            if distance > reach {
+                return;
             }
             lanelet = next;
         }

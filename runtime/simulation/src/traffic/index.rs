@@ -1,6 +1,6 @@
 //! Who is where: vehicles by lanelet and by place.
 
-use crate::agents::Agents;
+use crate::agents::{Agents, LanePosition};
 use crate::dynamics::Bodies;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
@@ -44,8 +44,6 @@ struct Range {
 pub(crate) struct Index {
     /// The vehicles of one lanelet after those of another.
     entries: Vec<Entry>,
-    /// The same before they are sorted into lanelets.
-    unsorted: Vec<Entry>,
     /// Entries of each lanelet.
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
@@ -85,14 +83,10 @@ impl Index {
             // In a lane change a body is on two lanes, and whoever follows on either must see it. It is
             // entered on both with the s of its new lane, which is near enough: the two lie side
             // by side.
-            for lanelet in [position.lanelet, position.leaving] {
-                if lanelet != NO_LANELET {
-                    self.add(lanelet, agent, position.s);
-                }
-            }
+            lanelets_of(position).for_each(|lanelet| self.count(lanelet));
             self.any_off_lane |= !position.is_on_lane();
         }
-        self.sort(agents);
+        self.fill(agents);
         // Bodies that follow their lanes need no grid: their order along the lanes says who is near.
         // Others look for bodies by place in every step.
         if agents.count_of(DynamicsLevel::Lane) < agents.count() {
@@ -174,7 +168,6 @@ impl Index {
             self.ranges[lanelet as usize] = Range::default();
         }
         self.occupied.clear();
-        self.unsorted.clear();
         self.located.clear();
         self.parts.clear();
         self.middles.clear();
@@ -185,8 +178,7 @@ impl Index {
         self.largest = 0.0;
     }
 
-    fn add(&mut self, lanelet: LaneletId, agent: u32, s: f64) {
-        self.unsorted.push(Entry { s, lanelet, agent });
+    fn count(&mut self, lanelet: LaneletId) {
         let range = &mut self.ranges[lanelet as usize];
         if range.count == 0 {
             self.occupied.push(lanelet);
@@ -195,8 +187,8 @@ impl Index {
     }
 
     /// Puts the entries of each lanelet together, from back to front.
-    fn sort(&mut self, agents: &Agents) {
-        // A counting sort: `add` has counted each lanelet, so every lanelet gets its range of the
+    fn fill(&mut self, agents: &Agents) {
+        // A counting sort: each lanelet has been counted, so every lanelet gets its range of the
         // entries first, and then each entry is put into its range. The order of lanelets among
         // each other is that of their first vehicle; nobody reads it.
         let mut first = 0;
@@ -206,19 +198,14 @@ impl Index {
             // Counted again while they are filled.
             range.count = 0;
         }
-        self.entries.resize(self.unsorted.len(), Entry::default());
+        self.entries.resize(first as usize, Entry::default());
         // Vehicles of a flow stand from front to back by index: backwards they need no moving.
-        for &entry in self.unsorted.iter().rev() {
-            let range = &mut self.ranges[entry.lanelet as usize];
-            let start = range.first as usize;
-            let mut at = start + range.count as usize;
-            range.count += 1;
-            // Few share a lanelet, so each moves past those in front of it.
-            while at > start && is_behind(&entry, &self.entries[at - 1], agents) {
-                self.entries[at] = self.entries[at - 1];
-                at -= 1;
+        for agent in agents.driving().rev() {
+            let position = &agents.position[agent as usize];
+            let s = position.s;
+            for lanelet in lanelets_of(position) {
+                self.enter(Entry { s, lanelet, agent }, agents);
             }
-            self.entries[at] = entry;
         }
         // The entry on the lanelet that an agent follows, not the one on a lanelet that it leaves.
         for (place, entry) in (0u32..).zip(&self.entries) {
@@ -226,6 +213,21 @@ impl Index {
                 self.entry_of[entry.agent as usize] = place;
             }
         }
+    }
+
+    /// Puts an entry among those of its lanelet that are there already.
+    #[inline]
+    fn enter(&mut self, entry: Entry, agents: &Agents) {
+        let range = &mut self.ranges[entry.lanelet as usize];
+        let start = range.first as usize;
+        let mut at = start + range.count as usize;
+        range.count += 1;
+        // Few share a lanelet, so each moves past those in front of it.
+        while at > start && is_behind(&entry, &self.entries[at - 1], agents) {
+            self.entries[at] = self.entries[at - 1];
+            at -= 1;
+        }
+        self.entries[at] = entry;
     }
 
     /// Vehicles on a lanelet from back to front.
@@ -253,13 +255,20 @@ impl Index {
 
     /// Bytes for all agents.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Entry>() * (self.entries.len() + self.unsorted.len())
+        size_of::<Entry>() * self.entries.len()
             + size_of::<u32>() * (self.entry_of.len() + self.located.len() + self.occupied.len())
             + size_of::<DVec2>() * self.middles.len()
             + self.parts.len()
             // The grid keeps id, cell and place of each.
             + 24 * self.middles.len()
     }
+}
+
+/// The lanelets on which an agent is entered.
+#[inline]
+fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletId> {
+    let lanelets = [position.lanelet, position.leaving];
+    lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
 
 /// The order on a lanelet; of two in one place the one with the smaller id is behind.

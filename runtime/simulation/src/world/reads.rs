@@ -1,14 +1,13 @@
 //! What can be read of a world.
 
 use super::World;
-use crate::agents::{Agents, Drive};
+use crate::agents::Drive;
 use crate::dynamics::{Bodies, LooseCounts};
 use crate::ground::{Ground, SignalHead};
 use crate::hands::HandControls;
 use crate::inspect::{self, Inspection, JunctionInspection, RoadInspection};
 use crate::perception::{Surroundings, View};
 use crate::report;
-use crate::route::Foothold;
 use crate::snapshot::Snapshot;
 use crate::stages::scene::Onlooking;
 use crate::summary::{AgentCounts, ModuleRecord, Summary, SwapRecord};
@@ -157,8 +156,8 @@ impl World {
     /// drive.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.rows.bytes();
-        let columns = (Agents::BYTES + size_of::<Foothold>()) * self.agents.capacity();
-        let columns = columns + self.dynamics.bytes();
+        let footholds = size_of_val(&self.scratch.footholds[..]);
+        let columns = self.agents.bytes() + footholds + self.dynamics.bytes();
         let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
         (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
     }

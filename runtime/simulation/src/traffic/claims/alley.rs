@@ -254,6 +254,10 @@ impl Alleys {
         }
         let kind = scene.vehicle_type(agent);
         let reach = reach(scene.ground, &scene.agents.motion[index], position, kind);
+        // Most agents come to no alley soon, wherever their routes lead: they are done here.
+        if scene.ground.way_to_alleys(position.lanelet) - position.s >= reach {
+            return None;
+        }
         let route = scene.route(agent);
         let here = scene.agents.progress[index].at;
         let granted_to = scene.agents.claim[index].granted_to;

@@ -128,6 +128,29 @@ struct Grant {
     /// Where its front was when an edit has moved the stop line under it, m: it can wait there for others
     /// even if they meet it before. 0 for all others.
     stands_at: f32,
+    #[serde(skip)]
+    noted: Noted,
+}
+
+/// Where the rear axle of the holder of a grant is along its connection, m, while an update lasts: nobody
+/// moves meanwhile, and it is asked for often. Not a number before and after, and not state.
+#[derive(Debug, Clone, Copy)]
+struct Noted(f64);
+
+impl Noted {
+    const NOTHING: Self = Self(f64::NAN);
+}
+
+impl Default for Noted {
+    fn default() -> Self {
+        Self::NOTHING
+    }
+}
+
+impl PartialEq for Noted {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 impl Grant {
@@ -146,6 +169,7 @@ impl Grant {
             is_in_ring: false,
             is_on_red: false,
             stands_at: 0.0,
+            noted: Noted::NOTHING,
         }
     }
 }

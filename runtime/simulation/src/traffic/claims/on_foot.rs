@@ -105,7 +105,7 @@ impl Claims {
         let grants = self.granted[site.junction as usize].iter();
         let over = grants.filter_map(|grant| {
             let taken = site.taken(grant.path, scene.is_long(grant.agent))?;
-            let way = taken.along.to - scene.rear(grant.agent, grant.at);
+            let way = taken.along.to - scene.rear_of(grant);
             (way > 0.0).then(|| Over {
                 across: taken.across,
                 leaves: scene.time_for(way, grant.agent, grant.at) + f64::from(grant.delay),

@@ -8,6 +8,7 @@ use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::lane_graph::LaneletId;
+use std::hint::black_box;
 
 /// A vehicle asks this much before its braking distance reaches the stop line, m: then a free junction
 /// lets it in before it would brake for it. With a larger value it holds the junction for longer
@@ -18,6 +19,8 @@ const ASKING_MARGIN: f64 = 12.0;
 const SIGHT: f64 = 8.0;
 /// Junctions in a row that a vehicle may need at once, because it fits nowhere between them.
 const MAX_CHAIN: usize = 4;
+/// Agents of whom is looked at once what is read of the ground: it fits the nearer caches.
+const WARMED: usize = 128;
 /// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
 /// approach, the connection and their seams.
 const WAY_IN: u32 = 4;
@@ -168,6 +171,9 @@ pub(super) fn collect(
     approaches.clear();
     intruders.clear();
     for index in 0..agents.capacity() {
+        if index % WARMED == 0 {
+            warm(ground, routes, agents, index);
+        }
         let (who, position) = (&agents.identity[index], &agents.position[index]);
         let claim = &mut agents.claim[index];
         // Why it was refused is known to those who are decided before it; it stays while it asks.
@@ -227,6 +233,24 @@ pub(super) fn collect(
             path,
         });
     }
+}
+
+/// Looks at the lanelets of the next agents from an index on, and at those that come next on their routes:
+/// one after the other each would wait for memory (`perception/warm.rs`).
+fn warm(ground: &Ground, routes: &Routes, agents: &Agents, from: usize) {
+    let batch = from..(from + WARMED).min(agents.capacity());
+    let on_lanes = batch
+        .filter(|&agent| agents.identity[agent].drives() && agents.position[agent].is_on_lane());
+    let next = |agent: usize| {
+        let progress = &agents.progress[agent];
+        routes.get(progress.route).lanelet(progress.at + 1)
+    };
+    let here = on_lanes.clone().map(|agent| {
+        ground.length(agents.position[agent].lanelet) + f64::from(next(agent).unwrap_or(0))
+    });
+    black_box(here.sum::<f64>());
+    let ahead = on_lanes.filter_map(next);
+    black_box(ahead.map(|lanelet| ground.length(lanelet)).sum::<f64>());
 }
 
 /// The first contested connection in a route that has not been granted, from the lanelet `from` on:

@@ -382,7 +382,7 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
         return true;
     };
     let speed = scene.speed(grant.agent);
-    let distance = theirs.from - scene.front(grant.agent, grant.at);
+    let distance = theirs.from - scene.front_of(grant);
     // The other one would have to wait: only who can still do so before the place, and gently, is made
     // to.
     if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * scene.dt {

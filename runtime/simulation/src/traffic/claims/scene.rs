@@ -166,6 +166,26 @@ impl<'a> Scene<'a> {
         self.along(agent, at) - self.vehicle_type(agent).rear_overhang
     }
 
+    /// Where the rear axle of the holder of a grant is along its connection, m.
+    fn along_of(&self, grant: &Grant) -> f64 {
+        let noted = grant.noted.0;
+        if noted.is_nan() {
+            self.along(grant.agent, grant.at)
+        } else {
+            noted
+        }
+    }
+
+    /// Where its front is, m.
+    pub(super) fn front_of(&self, grant: &Grant) -> f64 {
+        self.along_of(grant) + self.vehicle_type(grant.agent).front
+    }
+
+    /// Where its rear is, m.
+    pub(super) fn rear_of(&self, grant: &Grant) -> f64 {
+        self.along_of(grant) - self.vehicle_type(grant.agent).rear_overhang
+    }
+
     /// The speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
     fn expected_speed(&self, agent: u32, at: u32) -> f64 {
         let allowed = self.route(agent).lanelet(at);
@@ -253,7 +273,7 @@ impl<'a> Scene<'a> {
     /// How far the front of the holder of a grant of a junction is before the stop line, m; negative
     /// beyond it.
     pub(super) fn before_line(&self, junction: u32, grant: &Grant) -> f64 {
-        -self.front(grant.agent, grant.at) - self.setback((junction, grant.path))
+        -self.front_of(grant) - self.setback((junction, grant.path))
     }
 }
 

@@ -5,7 +5,7 @@ use super::request::{Need, Request};
 use super::rule::{Pending, Verdict, is_locked};
 use super::scene::{Given, Scene, Setting};
 use super::walls::Wall;
-use super::{Claims, Grant, Scratch, request};
+use super::{Claims, Grant, Noted, Scratch, request};
 use crate::agents::{Agents, Refusal};
 use crate::clock::Clock;
 use crate::ground::Ground;
@@ -37,6 +37,7 @@ impl Claims {
         people.gather(ground);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
+        self.note_places(&given.beside(people).with(agents));
         self.keep(|grant| is_inside(grant, &given.beside(people).with(agents)));
         let has_alleys = self.heeds_alleys(ground);
         if has_alleys {
@@ -84,6 +85,26 @@ impl Claims {
             .map(|&crossing| self.over(crossing, &setting.with(agents)))
             .collect();
         people.walk(clock, ground, &over);
+        self.forget_places();
+    }
+
+    /// Notes where the holders of grants are, until they move.
+    fn note_places(&mut self, scene: &Scene<'_>) {
+        for &junction in &self.busy {
+            for grant in &mut self.granted[junction as usize] {
+                if scene.agents.drives(grant.agent) {
+                    grant.noted = Noted(scene.along(grant.agent, grant.at));
+                }
+            }
+        }
+    }
+
+    fn forget_places(&mut self) {
+        for &junction in &self.busy {
+            for grant in &mut self.granted[junction as usize] {
+                grant.noted = Noted::NOTHING;
+            }
+        }
     }
 
     /// Takes grants back from an index of a route on.
@@ -319,5 +340,5 @@ fn is_inside(grant: &Grant, scene: &Scene<'_>) -> bool {
     }
     let connection = scene.route(grant.agent).lanelet(grant.at);
     let length = connection.map_or(0.0, |connection| scene.ground.length(connection));
-    scene.rear(grant.agent, grant.at) < length
+    scene.rear_of(grant) < length
 }

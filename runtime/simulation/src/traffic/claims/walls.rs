@@ -33,7 +33,7 @@ impl Claims {
                 let grant = &mut rest[0];
                 let mut nearest = f64::INFINITY;
                 grant.delay = 0.0;
-                let front = scene.front(grant.agent, grant.at);
+                let front = scene.front_of(grant);
                 for other in before.iter().filter(|other| other.agent != grant.agent) {
                     let Some(meeting) =
                         Meeting::of(junction, (grant.path, grant.agent), other, scene)
@@ -94,7 +94,7 @@ impl Meeting {
         // Into one lane one follows the other from where they meet.
         let is_merge = conflicts.is_merge(path, other.path);
         let end = if is_merge { theirs.from } else { theirs.to };
-        let way_out = end - scene.rear(other.agent, other.at);
+        let way_out = end - scene.rear_of(other);
         (way_out >= 0.0).then_some(Self {
             own,
             way_out,

@@ -1,0 +1,92 @@
+//! A column of what few agents have.
+
+use serde::{Deserialize, Serialize};
+use std::ops::{Index, IndexMut};
+
+/// A column whose rows are the default for nearly all agents: it ends with the last one that ever was
+/// another, and mostly takes no room at all.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Rare<T> {
+    rows: Vec<T>,
+    /// What those behind have.
+    #[serde(skip)]
+    default: T,
+}
+
+impl<T: Copy + Default + PartialEq> Rare<T> {
+    /// How many rows it holds.
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Puts a row in its place.
+    #[inline]
+    pub(crate) fn put(&mut self, index: usize, row: T) {
+        match self.rows.get_mut(index) {
+            Some(place) => *place = row,
+            None if row == self.default => {}
+            None => self[index] = row,
+        }
+    }
+}
+
+impl<T> Index<usize> for Rare<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, index: usize) -> &T {
+        self.rows.get(index).unwrap_or(&self.default)
+    }
+}
+
+impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
+    /// Makes room for the row: who only might change it asks [`Rare::put`].
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        if self.rows.len() <= index {
+            self.rows.resize(index + 1, T::default());
+        }
+        &mut self.rows[index]
+    }
+}
+
+/// A column: rows by agent index.
+pub(super) trait Column<T> {
+    /// Puts a row in its place, which may be the next one after the last.
+    fn put(&mut self, index: usize, row: T);
+}
+
+impl<T> Column<T> for Vec<T> {
+    fn put(&mut self, index: usize, row: T) {
+        match self.get_mut(index) {
+            Some(place) => *place = row,
+            None => self.push(row),
+        }
+    }
+}
+
+impl<T: Copy + Default + PartialEq> Column<T> for Rare<T> {
+    fn put(&mut self, index: usize, row: T) {
+        Self::put(self, index, row);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_rows_that_differ_take_room() {
+        let mut column = Rare::default();
+        column.put(7, 0);
+        assert_eq!((column.len(), column[7]), (0, 0));
+        column.put(2, 5);
+        column.put(1, 0);
+        assert_eq!(
+            (column.len(), column[1], column[2], column[3]),
+            (3, 0, 5, 0)
+        );
+        column.put(2, 0);
+        column[4] = 6;
+        assert_eq!((column.len(), column[2], column[4]), (5, 0, 6));
+    }
+}
