@@ -9,7 +9,9 @@ use roadwright_scenario::junction::{
     Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario};
+use roadwright_scenario::{
+    Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario,
+};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -31,7 +33,7 @@ const NO_JUNCTION: u32 = u32::MAX;
 pub(crate) struct Law {
     /// Between cars.
     pub(crate) conflicts: Conflicts,
-    /// Where a bus or lorry takes part. Found when the first one comes.
+    /// Where a bus or lorry takes part. Found when the first one comes, in rings at once.
     wide: OnceLock<Conflicts>,
     /// How far before the junction the line of each path lies where buses turn, m. Found when it is asked
     /// for.
@@ -46,10 +48,14 @@ pub(crate) struct Law {
 impl Law {
     fn of(junction: &Junction) -> Arc<Self> {
         let conflicts = Conflicts::of(junction);
+        let wide = OnceLock::new();
+        if junction.control == Control::Roundabout {
+            wide.get_or_init(|| Conflicts::of_bodies(junction, Body::LONG));
+        }
         Arc::new(Self {
             right_of_way: RightOfWay::of(junction, &conflicts),
             signals: Signals::of(junction, &conflicts),
-            wide: OnceLock::new(),
+            wide,
             setbacks: OnceLock::new(),
             is_crossed: (0..junction.paths.len() as u32)
                 .map(|path| is_crossed(junction, path))
@@ -68,10 +74,18 @@ impl Law {
         hasher.write_u8(self.right_of_way.control() as u8);
     }
 
+    /// Whether a bus that leaves a ring along a path, or who enters beside it, would swing over the other:
+    /// cars there meet nobody.
+    fn is_swept(&self, path: u32) -> bool {
+        let is_ring = self.right_of_way.control() == Control::Roundabout;
+        is_ring && self.wide.get().is_some_and(|wide| wide.is_contested(path))
+    }
+
     /// Whether who comes along a path has to ask before it enters.
     fn is_contested(&self, path: u32) -> bool {
         self.signals.is_some()
             || self.conflicts.is_contested(path)
+            || self.is_swept(path)
             || self.is_crossed[path as usize]
     }
 }
