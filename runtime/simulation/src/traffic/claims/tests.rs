@@ -408,7 +408,10 @@ fn detectors_look_from_where_vehicles_stop() {
         };
         assert!(!crossing.is_let_in(car));
         let (junction, path) = arrival.path;
-        (arrival.distance, crossing.ground.setback(junction, path))
+        (
+            arrival.distance,
+            crossing.ground.setback(junction, path, true),
+        )
     };
     let (to_cut, setback) = distance(false);
     let (to_line, _) = distance(true);

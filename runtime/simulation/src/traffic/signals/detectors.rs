@@ -74,10 +74,7 @@ fn comer(
             if let Some(path) = ground.contested(lanelet)
                 && let Some((group, _)) = ground.signals(path.0)
             {
-                let line = match types.sets_lines_back {
-                    true => ground.setback(path.0, path.1),
-                    false => 0.0,
-                };
+                let line = ground.setback(path.0, path.1, types.sets_lines_back);
                 return Some(Comer {
                     group,
                     path,
