@@ -43,19 +43,12 @@ fn every_junction_keeps_its_promises_for_two_minutes() {
 
 #[test]
 fn buses_turn_clear_of_those_who_wait() {
-    let (document, _) = bench(&["junctions", "--seconds", "120", "--legs", "4"]);
+    let (document, is_fine) = bench(&["junctions", "--seconds", "120", "--legs", "4"]);
     let rows = document["junctions"].as_array().unwrap();
-    assert!(rows.len() >= 16);
     for row in rows {
-        // Known: a bus that leaves a ring swings over who enters beside it.
-        let is_ring = row["control"] == "roundabout";
-        let broken = row["broken"].as_array().unwrap();
-        assert!(
-            broken.iter().all(|what| is_ring && what == "overlaps"),
-            "{row}"
-        );
-        assert!(number(row, "deepest") < 1.0, "{row}");
+        assert_eq!(row["broken"], Value::Array(Vec::new()), "{row}");
     }
+    assert!(is_fine && rows.len() >= 16);
 }
 
 #[test]

@@ -459,7 +459,7 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
         let set_back = if sets_back {
             junction.setbacks()
         } else {
-            Vec::new()
+            junction.setbacks_of_cars()
         };
         for end in &junction.arms {
             let Some(road) = scenario.network().road(end.road) else {

@@ -5,8 +5,8 @@ mod modules;
 
 use glam::DVec2;
 use modules::with_test_modules;
-use roadwright_geometry::{ReferenceLine, unit};
-use roadwright_scenario::junction::{Conflicts, Light, Signals, layout};
+use roadwright_geometry::{Pose, ReferenceLine, Segment, unit};
+use roadwright_scenario::junction::{Body, Conflicts, LaneEnd, Light, Signals, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use roadwright_simulation::{
@@ -47,6 +47,15 @@ impl Crossing {
     }
 
     fn scenario(&self) -> Scenario {
+        let mut scenario = self.bare();
+        self.draw_legs(&mut scenario);
+        self.rule(&mut scenario);
+        self.fill(&mut scenario);
+        scenario
+    }
+
+    /// Without roads.
+    fn bare(&self) -> Scenario {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
         let mut scenario = Scenario::new("crossing");
@@ -64,6 +73,10 @@ impl Crossing {
             let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
             scenario.apply(edit).unwrap();
         }
+        scenario
+    }
+
+    fn draw_legs(&self, scenario: &mut Scenario) {
         let style = RoadStyle {
             name: String::new(),
             class: RoadClass::Residential,
@@ -74,12 +87,9 @@ impl Crossing {
         for leg in 0..self.legs {
             let angle = std::f64::consts::TAU * f64::from(leg) / f64::from(self.legs);
             let line = ReferenceLine::straight(unit(angle) * 150.0, DVec2::ZERO).unwrap();
-            let edit = draw::road(&scenario, &line, &style).unwrap();
+            let edit = draw::road(scenario, &line, &style).unwrap();
             scenario.apply(edit).unwrap();
         }
-        self.rule(&mut scenario);
-        self.fill(&mut scenario);
-        scenario
     }
 
     /// Puts the control on the node in the middle; the first road and the one opposite go first.
@@ -470,6 +480,81 @@ fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     for junction in watch.figures(session.world()) {
         assert!(junction.longest_wait <= junction.bound, "{junction:?}");
     }
+}
+
+/// A ring of 18 m radius with three arms, and cars and buses from each to each other one.
+fn ring_with_buses() -> Scenario {
+    let whole = Crossing {
+        legs: 3,
+        buses: 0.1,
+        ..Crossing::of(Control::Uncontrolled)
+    };
+    let mut scenario = whole.bare();
+    let style = |forward, backward| RoadStyle {
+        name: String::new(),
+        class: RoadClass::Arterial,
+        layer: 0,
+        speed_limit: 13.9,
+        section: CrossSection::driving(forward, backward, 3.5),
+    };
+    let (radius, step) = (18.0, std::f64::consts::TAU / 3.0);
+    let mut lines = Vec::new();
+    for leg in 0..3 {
+        let outward = unit(step * f64::from(leg));
+        let line = ReferenceLine::straight(outward * 318.0, outward * radius).unwrap();
+        lines.push((line, style(1, 1)));
+    }
+    for leg in 0..3 {
+        let angle = step * f64::from(leg);
+        let start = Pose {
+            position: unit(angle) * radius,
+            heading: angle + std::f64::consts::FRAC_PI_2,
+        };
+        let bend = Segment::Arc {
+            length: radius * step,
+            curvature: 1.0 / radius,
+        };
+        lines.push((ReferenceLine::new(start, vec![bend]).unwrap(), style(1, 0)));
+    }
+    for (line, style) in lines {
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    }
+    whole.fill(&mut scenario);
+    scenario
+}
+
+#[test]
+fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
+    let scenario = ring_with_buses();
+    // Cars that leave meet nobody; buses do meet who enters beside them.
+    let layout = layout(scenario.network(), scenario.about());
+    let in_ring = |end: LaneEnd| layout.rings.contains(&end.road);
+    let mut exits = 0;
+    for junction in layout.junctions.iter().filter(|one| one.paths.len() == 3) {
+        let of_cars = Conflicts::of(junction);
+        let of_buses = Conflicts::of_bodies(junction, Body::LONG);
+        for (number, path) in (0..).zip(&junction.paths) {
+            if in_ring(path.from) && !in_ring(path.to) {
+                assert!(!of_cars.is_contested(number) && of_buses.is_contested(number));
+                exits += 1;
+            }
+        }
+    }
+    assert_eq!(exits, 3);
+    let options = RunOptions {
+        dt: Some(0.1),
+        dynamics: Some(DynamicsLevel::Lane),
+        verify: true,
+        ..RunOptions::default()
+    };
+    let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    while world.time() < 300.0 {
+        world.step();
+    }
+    let summary = world.summary();
+    assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
+    assert!(invited(&summary, "ring with buses") > 60);
 }
 
 /// Nobody entered uninvited or on red.

@@ -230,7 +230,7 @@ impl Report {
         };
         let set_back = match has_long_vehicles(scenario) {
             true => junction.setbacks(),
-            false => Vec::new(),
+            false => junction.setbacks_of_cars(),
         };
         let arms = junction.arms.iter().map(|arm| {
             let own = set_back.iter();

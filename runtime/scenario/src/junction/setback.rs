@@ -17,6 +17,9 @@ use roadwright_geometry::Pose;
 const HALF: f64 = 1.15;
 /// What remains between a bus and who waits, m.
 const GAP: f64 = 0.4;
+/// Corners with a smaller radius are tight, m: those of service roads have 3 m, sharp ones less than two
+/// thirds of that.
+const TIGHT: f64 = 1.8;
 /// Lines are not set back farther, m: there are better ways for such a bus.
 const MOST: f64 = 7.0;
 /// From one place of a bus that is looked at to the next, m, and of the points of its side.
@@ -45,6 +48,25 @@ impl Junction {
     /// it; lanes that none swings over are left out. In the order of the lanes.
     /// O(lanes * paths * their lengths).
     pub fn setbacks(&self) -> Vec<(LaneEnd, f64)> {
+        self.setbacks_for(Body::LONG)
+    }
+
+    /// The same where only cars drive: where somebody has decided corners that are so tight that cars swing
+    /// over lanes beside them. Corners that follow from the roads leave them room.
+    pub fn setbacks_of_cars(&self) -> Vec<(LaneEnd, f64)> {
+        match self.has_tight_corners() {
+            true => self.setbacks_for(Body::CAR),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whether a corner is tighter than any that follows from the roads.
+    pub fn has_tight_corners(&self) -> bool {
+        let mut wanted = self.corners.iter().map(|corner| corner.wanted_radius);
+        wanted.any(|radius| radius > 0.0 && radius < TIGHT)
+    }
+
+    fn setbacks_for(&self, body: Body) -> Vec<(LaneEnd, f64)> {
         let mut lanes: Vec<(LaneEnd, Pose)> = Vec::new();
         for path in &self.paths {
             if let Some(curve) = &path.curve {
@@ -55,7 +77,7 @@ impl Junction {
         lanes.dedup_by_key(|(lane, _)| *lane);
         let mut setbacks: Vec<(LaneEnd, f64)> = Vec::new();
         for (lane, pose) in lanes {
-            let depth = self.swept(lane, pose);
+            let depth = self.swept(lane, pose, body);
             if depth > 0.0 {
                 setbacks.push((lane, (depth + GAP).min(MOST)));
             }
@@ -63,9 +85,8 @@ impl Junction {
         setbacks
     }
 
-    /// How far before its end buses swing over a lane, m.
-    fn swept(&self, lane: LaneEnd, pose: Pose) -> f64 {
-        let body = Body::LONG;
+    /// How far before its end bodies swing over a lane, m.
+    fn swept(&self, lane: LaneEnd, pose: Pose, body: Body) -> f64 {
         let mut depth: f64 = 0.0;
         // Whoever comes from the same arm is behind its own line, and turns away from there.
         let others = self

@@ -449,10 +449,10 @@ impl Ground {
         self.roads.node(junction)
     }
 
-    /// How far before a junction the stop line of a path lies where buses turn, m.
+    /// How far before a junction the stop line of a path lies, m: where buses turn, or only cars.
     #[inline]
-    pub(crate) fn setback(&self, junction: u32, path: u32) -> f64 {
-        self.roads.setback(junction, path)
+    pub(crate) fn setback(&self, junction: u32, path: u32, has_buses: bool) -> f64 {
+        self.roads.setback(junction, path, has_buses)
     }
 
     /// The smallest node of a junction at an end of a road. O(junctions): for people.

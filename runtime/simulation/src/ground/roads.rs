@@ -5,11 +5,13 @@ use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
-    Body, Conflicts, ConnectingPath, Junction, Layout, Programme, RightOfWay, SignalPlans, Signals,
-    Turn, layout, layout_after_edit, signal_plans,
+    Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, SignalPlans,
+    Signals, Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
-use roadwright_scenario::{Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario};
+use roadwright_scenario::{
+    Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario,
+};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -31,11 +33,13 @@ const NO_JUNCTION: u32 = u32::MAX;
 pub(crate) struct Law {
     /// Between cars.
     pub(crate) conflicts: Conflicts,
-    /// Where a bus or lorry takes part. Found when the first one comes.
+    /// Where a bus or lorry takes part. Found when the first one comes, in rings at once.
     wide: OnceLock<Conflicts>,
     /// How far before the junction the line of each path lies where buses turn, m. Found when it is asked
     /// for.
     setbacks: OnceLock<Vec<f32>>,
+    /// The same where only cars drive; empty where no corner is tight.
+    car_setbacks: Vec<f32>,
     pub(crate) right_of_way: RightOfWay,
     /// Those that it would have by itself; which it follows stands in the plans of the roads.
     signals: Option<Signals>,
@@ -46,11 +50,19 @@ pub(crate) struct Law {
 impl Law {
     fn of(junction: &Junction) -> Arc<Self> {
         let conflicts = Conflicts::of(junction);
+        let wide = OnceLock::new();
+        if junction.control == Control::Roundabout {
+            wide.get_or_init(|| Conflicts::of_bodies(junction, Body::LONG));
+        }
         Arc::new(Self {
             right_of_way: RightOfWay::of(junction, &conflicts),
             signals: Signals::of(junction, &conflicts),
-            wide: OnceLock::new(),
+            wide,
             setbacks: OnceLock::new(),
+            car_setbacks: match junction.has_tight_corners() {
+                true => by_path(junction, &junction.setbacks_of_cars()),
+                false => Vec::new(),
+            },
             is_crossed: (0..junction.paths.len() as u32)
                 .map(|path| is_crossed(junction, path))
                 .collect(),
@@ -68,10 +80,18 @@ impl Law {
         hasher.write_u8(self.right_of_way.control() as u8);
     }
 
+    /// Whether a bus that leaves a ring along a path, or who enters beside it, would swing over the other:
+    /// cars there meet nobody.
+    fn is_swept(&self, path: u32) -> bool {
+        let is_ring = self.right_of_way.control() == Control::Roundabout;
+        is_ring && self.wide.get().is_some_and(|wide| wide.is_contested(path))
+    }
+
     /// Whether who comes along a path has to ask before it enters.
     fn is_contested(&self, path: u32) -> bool {
         self.signals.is_some()
             || self.conflicts.is_contested(path)
+            || self.is_swept(path)
             || self.is_crossed[path as usize]
     }
 }
@@ -557,17 +577,17 @@ impl Roads {
         &self.laws[junction as usize]
     }
 
-    /// How far before a junction the stop line of a path lies where buses turn, m.
+    /// How far before a junction the stop line of a path lies, m: where buses turn, or only cars.
     #[inline]
-    pub(crate) fn setback(&self, junction: u32, path: u32) -> f64 {
-        let setbacks = self.law(junction).setbacks.get_or_init(|| {
+    pub(crate) fn setback(&self, junction: u32, path: u32, has_buses: bool) -> f64 {
+        let law = self.law(junction);
+        if !has_buses {
+            let own = law.car_setbacks.get(path as usize);
+            return own.map_or(0.0, |back| f64::from(*back));
+        }
+        let setbacks = law.setbacks.get_or_init(|| {
             let junction = &self.layout.junctions[junction as usize];
-            let of_lanes = junction.setbacks();
-            let of = |path: &ConnectingPath| {
-                let found = of_lanes.binary_search_by_key(&path.from, |(lane, _)| *lane);
-                found.map_or(0.0, |i| of_lanes[i].1 as f32)
-            };
-            junction.paths.iter().map(of).collect()
+            by_path(junction, &junction.setbacks())
         });
         f64::from(setbacks[path as usize])
     }
@@ -597,6 +617,15 @@ impl Roads {
     pub(crate) fn junction_count(&self) -> usize {
         self.laws.len()
     }
+}
+
+/// What is said of the lanes that lead in, in their order, for each path; 0 for lanes that are left out.
+fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
+    let of = |path: &ConnectingPath| {
+        let found = of_lanes.binary_search_by_key(&path.from, |(lane, _)| *lane);
+        found.map_or(0.0, |i| of_lanes[i].1 as f32)
+    };
+    junction.paths.iter().map(of).collect()
 }
 
 /// Adds all that signals go by to a hash.

@@ -165,14 +165,14 @@ impl View<'_> {
         stops
     }
 
-    /// How far before a connection one stops where buses turn, m.
+    /// How far before a connection one stops, m.
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
-        if !self.types.sets_lines_back {
-            return 0.0;
-        }
         let contested = self.ground.contested(stretch.lanelet);
-        contested.map_or(0.0, |(junction, path)| self.ground.setback(junction, path))
+        contested.map_or(0.0, |(junction, path)| {
+            let has_buses = self.types.sets_lines_back;
+            self.ground.setback(junction, path, has_buses)
+        })
     }
 
     /// The nearest place within a reach, m, at which an agent on a lane has to stand behind its leader

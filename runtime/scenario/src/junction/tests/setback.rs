@@ -19,9 +19,13 @@ fn overlap(a: &[DVec2; 4], b: &[DVec2; 4]) -> bool {
     !parts(a, b) && !parts(b, a)
 }
 
-/// How many places of buses on any path touch cars of 4.6 m that wait with their fronts `back` metres
+/// Rear, front and half of the width of a bus, and of a car, from its rear axle, m.
+const BUS: (f64, f64, f64) = (-1.0, 8.0, 1.275);
+const CAR: (f64, f64, f64) = (-0.9, 3.7, 0.9);
+
+/// How many places of bodies on any path touch cars of 4.6 m that wait with their fronts `back` metres
 /// before the cut of each lane that leads in.
-fn touched(junction: &Junction, back: impl Fn(LaneEnd) -> f64) -> usize {
+fn touched(junction: &Junction, body: (f64, f64, f64), back: impl Fn(LaneEnd) -> f64) -> usize {
     let mut count = 0;
     for lane in &junction.paths {
         let start = lane.curve.as_ref().unwrap().start();
@@ -34,7 +38,7 @@ fn touched(junction: &Junction, back: impl Fn(LaneEnd) -> f64) -> usize {
             let steps = (curve.length() / 0.2).ceil() as usize;
             count += (0..=steps)
                 .map(|i| curve.pose(curve.length() * i as f64 / steps as f64))
-                .filter(|at| overlap(&car, &corners(*at, (-1.0, 8.0, 1.275))))
+                .filter(|at| overlap(&car, &corners(*at, body)))
                 .count();
         }
     }
@@ -52,13 +56,41 @@ fn buses_turn_clear_of_those_who_wait_at_their_lines() {
                 found.map_or(0.0, |(_, by)| *by)
             };
             // Where lines were at the cuts buses would touch who waits there.
-            assert!(touched(&junction, |_| 0.0) > 0, "{bearings:?}");
-            assert_eq!(touched(&junction, back), 0, "{bearings:?}");
+            assert!(touched(&junction, BUS, |_| 0.0) > 0, "{bearings:?}");
+            assert_eq!(touched(&junction, BUS, back), 0, "{bearings:?}");
             assert!(
                 setbacks.iter().all(|(_, by)| (0.4..=7.0).contains(by)),
                 "{setbacks:?}"
             );
         }
+    }
+}
+
+#[test]
+fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
+    let with = |radius: f64, side| {
+        ruled(&CROSS, side, |roads, rules| {
+            for (road, bearing) in roads.iter_mut().zip(CROSS) {
+                *road = arm(bearing, 100.0, CrossSection::driving(1, 1, 3.25), side);
+            }
+            for (road, next) in [(1, 2), (2, 3), (3, 4), (4, 1)] {
+                rules.set_corner(RoadId(road), RoadId(next), Some(radius));
+            }
+        })
+    };
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let tight = with(0.6, side);
+        let setbacks = tight.setbacks_of_cars();
+        let back = |lane: LaneEnd| {
+            let found = setbacks.iter().find(|(own, _)| *own == lane);
+            found.map_or(0.0, |(_, by)| *by)
+        };
+        assert!(touched(&tight, CAR, |_| 0.0) > 0);
+        assert_eq!(touched(&tight, CAR, back), 0);
+        // Wider ones leave room.
+        let wide = with(6.0, side);
+        assert_eq!(touched(&wide, CAR, |_| 0.0), 0);
+        assert_eq!(wide.setbacks_of_cars(), []);
     }
 }
 

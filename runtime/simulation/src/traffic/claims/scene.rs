@@ -264,10 +264,8 @@ impl<'a> Scene<'a> {
 
     /// How far before a junction the stop line of a path lies, m.
     pub(super) fn setback(&self, (junction, path): (u32, u32)) -> f64 {
-        match self.types.sets_lines_back {
-            true => self.ground.setback(junction, path),
-            false => 0.0,
-        }
+        let has_buses = self.types.sets_lines_back;
+        self.ground.setback(junction, path, has_buses)
     }
 
     /// How far the front of the holder of a grant of a junction is before the stop line, m; negative

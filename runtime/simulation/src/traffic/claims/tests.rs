@@ -391,3 +391,33 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         );
     }
 }
+
+#[test]
+fn detectors_look_from_where_vehicles_stop() {
+    let mut crossing = Stand::crossing_of(&JunctionRules {
+        control: Some(Control::Signals),
+        ..JunctionRules::default()
+    });
+    // Across the street that has green first: it is not let in.
+    let car = crossing.comes(1, DVec2::Y, 14.0, 0.0);
+    let mut distance = |sets_lines_back| {
+        crossing.types.sets_lines_back = sets_lines_back;
+        crossing.step(1);
+        let [arrival] = crossing.claims.arrivals() else {
+            panic!("one comes: {:?}", crossing.claims.arrivals());
+        };
+        assert!(!crossing.is_let_in(car));
+        let (junction, path) = arrival.path;
+        (
+            arrival.distance,
+            crossing.ground.setback(junction, path, true),
+        )
+    };
+    let (to_cut, setback) = distance(false);
+    let (to_line, _) = distance(true);
+    assert!(setback > 1.0, "buses swing over the lane: {setback}");
+    assert!(
+        (to_cut - setback - to_line).abs() < 1e-9,
+        "{to_cut} {to_line}"
+    );
+}

@@ -70,7 +70,7 @@ impl Claims {
         let waiting = approaches.iter().filter(|other| has_signals(other.path.0));
         arrivals.extend(waiting.map(|other| Arrival {
             path: other.path,
-            distance: other.distance,
+            distance: other.distance - scene.setback(other.path),
             speed: scene.speed(other.agent),
             has_room: scene.agents.claim[other.agent as usize].refused != Refusal::NoRoom,
         }));

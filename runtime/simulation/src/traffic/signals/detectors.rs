@@ -74,11 +74,12 @@ fn comer(
             if let Some(path) = ground.contested(lanelet)
                 && let Some((group, _)) = ground.signals(path.0)
             {
+                let line = ground.setback(path.0, path.1, types.sets_lines_back);
                 return Some(Comer {
                     group,
                     path,
                     id: who.id,
-                    distance,
+                    distance: distance - line,
                     speed: agents.motion[index].speed,
                     standing: progress.standing,
                 });
