@@ -2,11 +2,15 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::ObstacleId;
+use crate::lane_graph::Lanelet;
 use crate::objects::Obstacle;
 use glam::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::polygon;
+
+/// Points of lanes that are looked at together, some 50 MB. A city has about as many.
+const PART: usize = 1_000_000;
 
 pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     on_roads(subjects, findings);
@@ -15,44 +19,60 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 
 /// Obstacles that stand on a lanelet: points of centre lines closer than half of the lane.
 fn on_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
-    if subjects.scenario.obstacles().is_empty() {
-        return;
-    }
-    let mut points = Vec::new();
-    let mut lanelets = Vec::new();
-    let mut widest = 0.0f64;
-    for (id, lanelet) in (0..).zip(subjects.graph.lanelets()) {
-        widest = widest.max(lanelet.width);
-        for point in dense(subjects.graph.line(id)) {
-            points.push(point);
-            lanelets.push(lanelet);
-        }
-    }
-    // A grid over the points of all lanes: a city has millions of them and few obstacles.
+    let mut left: Vec<_> = subjects.scenario.obstacles().iter().collect();
+    let graph = subjects.graph;
+    let lanelets = graph.lanelets();
+    let widest = lanelets.iter().map(|one| one.width).fold(0.0, f64::max);
+    let mut all = (0..)
+        .zip(lanelets)
+        .flat_map(|(id, lanelet)| dense(graph.line(id)).map(move |point| (point, lanelet)));
     let mut grid = GridIndex::new();
-    grid.rebuild(&points, 10.0);
-    for (&id, obstacle) in subjects.scenario.obstacles() {
-        let (centre, radius) = circle_around(obstacle);
-        let mut hit: Option<(u32, DVec2)> = None;
-        // The first point in the order of lanelets, not of cells: the same finding whatever the grid.
-        grid.for_each_within(centre, radius + widest, |index, point| {
-            let half_lane = 0.5 * lanelets[index as usize].width;
-            let first = hit.is_none_or(|(best, _)| index < best);
-            if first && obstacle.shape.distance(point) < half_lane {
-                hit = Some((index, point));
-            }
-        });
-        if let Some((index, place)) = hit {
-            let road = lanelets[index as usize].road();
-            let on = road.map_or("a junction".into(), |road| road.to_string());
-            findings.push(Finding {
-                severity: Severity::Warning,
-                code: Code::ObstacleOnRoad,
-                object: ObjectId::Obstacle(id),
-                place,
-                message: format!("stands on a lane of {on}; move it if that is not meant"),
-            });
+    // In parts, so that roads of thousands of kilometres do not fill the memory. Whoever stands on a lane is told
+    // with the first point in the order of lanelets, so with the first part that has one.
+    while !left.is_empty() {
+        let (points, lanelets): (Vec<DVec2>, Vec<&Lanelet>) = all.by_ref().take(PART).unzip();
+        if points.is_empty() {
+            break;
         }
+        // A grid over the points of the lanes: a city has millions of them and few obstacles.
+        grid.rebuild(&points, 10.0);
+        left.retain(|&(&id, obstacle)| {
+            let hit = first_on_lane(&grid, &lanelets, widest, obstacle);
+            findings.extend(hit.map(|(lanelet, place)| on_road(id, lanelet, place)));
+            hit.is_none()
+        });
+    }
+}
+
+/// The first of some points, by its number, whose lane reaches an obstacle.
+fn first_on_lane<'a>(
+    grid: &GridIndex,
+    lanelets: &[&'a Lanelet],
+    widest: f64,
+    obstacle: &Obstacle,
+) -> Option<(&'a Lanelet, DVec2)> {
+    let (centre, radius) = circle_around(obstacle);
+    let mut hit: Option<(u32, DVec2)> = None;
+    // In the order of lanelets, not of cells: the same finding whatever the grid.
+    grid.for_each_within(centre, radius + widest, |index, point| {
+        let half_lane = 0.5 * lanelets[index as usize].width;
+        let first = hit.is_none_or(|(best, _)| index < best);
+        if first && obstacle.shape.distance(point) < half_lane {
+            hit = Some((index, point));
+        }
+    });
+    hit.map(|(index, place)| (lanelets[index as usize], place))
+}
+
+fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
+    let road = lanelet.road();
+    let on = road.map_or("a junction".into(), |road| road.to_string());
+    Finding {
+        severity: Severity::Warning,
+        code: Code::ObstacleOnRoad,
+        object: ObjectId::Obstacle(id),
+        place,
+        message: format!("stands on a lane of {on}; move it if that is not meant"),
     }
 }
 
