@@ -22,7 +22,12 @@ const PATIENCE: Duration = Duration::from_secs(90);
 
 /// Runs the program in a folder; `None` if it hangs.
 fn roadwright(folder: &Path, words: &[&str]) -> Option<Output> {
-    let script = format!("ulimit -v {MEMORY}; exec \"$0\" \"$@\"");
+    roadwright_within(MEMORY, folder, words)
+}
+
+/// The same with other memory, KiB.
+fn roadwright_within(memory: u64, folder: &Path, words: &[&str]) -> Option<Output> {
+    let script = format!("ulimit -v {memory}; exec \"$0\" \"$@\"");
     let mut child = Command::new("sh")
         .args(["-c", &script, env!("CARGO_BIN_EXE_roadwright")])
         .args(words)
@@ -83,6 +88,22 @@ fn moved(scenario: &mut Scenario, road: RoadId, to: DVec2) {
     scenario.apply(edit).unwrap();
 }
 
+/// Beside the crossroads, always in the same place.
+fn put_obstacle(scenario: &mut Scenario, id: u32) {
+    let obstacle = Obstacle {
+        name: String::new(),
+        shape: Shape::Circle {
+            x: 60.0,
+            y: 60.0,
+            radius: 2.0,
+        },
+        height: 1.0,
+        mass: None,
+    };
+    let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle)));
+    scenario.apply(edit).unwrap();
+}
+
 #[test]
 fn what_is_as_it_should_be_runs() {
     let [(check, said), (run, _)] = told(&crossroads());
@@ -113,6 +134,27 @@ fn one_long_road_costs_what_it_holds() {
     );
     let [(code, said), (run, _)] = told(&scenario);
     assert_eq!((code, run), (Some(0), Some(0)), "{said}");
+}
+
+#[test]
+fn an_obstacle_beside_long_roads_costs_little() {
+    let mut scenario = crossroads();
+    for y in 1..5 {
+        let y = 1_000.0 * f64::from(y);
+        draw(
+            &mut scenario,
+            (-1_200_000.0, y),
+            (1_200_000.0, y),
+            &street("Far"),
+        );
+    }
+    // All points of all lanes are compared with it. Kept all at once they would not fit.
+    put_obstacle(&mut scenario, 1);
+    let folder = tempfile::tempdir().unwrap();
+    file::save(&scenario, &folder.path().join("far.json")).unwrap();
+    let output = roadwright_within(700_000, folder.path(), &["check", "far.json"]).unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
 }
 
 #[test]
@@ -169,18 +211,7 @@ fn obstacles_in_one_place_are_each_told_once() {
     let mut scenario = crossroads();
     let count = 20_000;
     for id in 1..=count {
-        let obstacle = Obstacle {
-            name: String::new(),
-            shape: Shape::Circle {
-                x: 60.0,
-                y: 60.0,
-                radius: 2.0,
-            },
-            height: 1.0,
-            mass: None,
-        };
-        let edit = Edit::Obstacle(ObstacleId(id), Some(Box::new(obstacle)));
-        scenario.apply(edit).unwrap();
+        put_obstacle(&mut scenario, id);
     }
     let [(code, said), (run, _)] = told(&scenario);
     assert_eq!((code, run), (Some(0), Some(0)));
