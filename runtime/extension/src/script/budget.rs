@@ -1,7 +1,8 @@
 //! What one call of a script may do. It is counted in operations and never timed, so that a busy
 //! machine changes nothing: calls whose work grows with their size are charged for it.
 
-use rhai::packages::{Package, StandardPackage};
+use super::compile::STANDARD;
+use rhai::packages::Package;
 use rhai::{
     Array, Dynamic, Engine, EvalAltResult, FLOAT, INT, ImmutableString, Map, NativeCallContext,
     Position,
@@ -171,7 +172,7 @@ fn call_unlimited(
     static PLAIN: OnceLock<Engine> = OnceLock::new();
     let plain = PLAIN.get_or_init(|| {
         let mut engine = Engine::new_raw();
-        StandardPackage::new().register_into_engine(&mut engine);
+        STANDARD.register_into_engine(&mut engine);
         limit_sizes(&mut engine);
         engine
     });

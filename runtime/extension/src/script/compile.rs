@@ -189,7 +189,7 @@ pub struct Compiled {
 }
 
 /// Rhai's own functions. Thousands, and the same for all engines.
-static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
+pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
 
 /// An engine with the limits and the interface of scripts, and a list that their parameters go into.
 fn engine(parameters: Parameters) -> Engine {

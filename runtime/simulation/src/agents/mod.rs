@@ -20,7 +20,8 @@ pub(crate) use rows::{
 
 use crate::dynamics::keeps_to_lanes;
 use crate::route::Routes;
-use rare::{Column, Rare};
+pub(crate) use rare::Column;
+use rare::Rare;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_vehicle::PedalCommand;

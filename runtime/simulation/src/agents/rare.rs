@@ -13,20 +13,10 @@ pub(crate) struct Rare<T> {
     default: T,
 }
 
-impl<T: Copy + Default + PartialEq> Rare<T> {
+impl<T> Rare<T> {
     /// How many rows it holds.
     pub(crate) fn len(&self) -> usize {
         self.rows.len()
-    }
-
-    /// Puts a row in its place.
-    #[inline]
-    pub(crate) fn put(&mut self, index: usize, row: T) {
-        match self.rows.get_mut(index) {
-            Some(place) => *place = row,
-            None if row == self.default => {}
-            None => self[index] = row,
-        }
     }
 }
 
@@ -40,7 +30,7 @@ impl<T> Index<usize> for Rare<T> {
 }
 
 impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
-    /// Makes room for the row: who only might change it asks [`Rare::put`].
+    /// Makes room for the row: who only might change it asks [`Column::put`].
     fn index_mut(&mut self, index: usize) -> &mut T {
         if self.rows.len() <= index {
             self.rows.resize(index + 1, T::default());
@@ -50,7 +40,7 @@ impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
 }
 
 /// A column: rows by agent index.
-pub(super) trait Column<T> {
+pub(crate) trait Column<T> {
     /// Puts a row in its place, which may be the next one after the last.
     fn put(&mut self, index: usize, row: T);
 }
@@ -65,8 +55,13 @@ impl<T> Column<T> for Vec<T> {
 }
 
 impl<T: Copy + Default + PartialEq> Column<T> for Rare<T> {
+    #[inline]
     fn put(&mut self, index: usize, row: T) {
-        Self::put(self, index, row);
+        match self.rows.get_mut(index) {
+            Some(place) => *place = row,
+            None if row == self.default => {}
+            None => self[index] = row,
+        }
     }
 }
 

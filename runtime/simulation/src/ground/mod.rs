@@ -42,6 +42,8 @@ use std::sync::{Arc, OnceLock};
 
 /// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
 pub(crate) const COUNTED_ON: f64 = 0.6;
+/// Agents of whom is looked at once what a stage reads of the ground: it fits the nearer caches.
+pub(crate) const WARMED: usize = 128;
 
 /// Roads and obstacles of a scenario, ready to be driven on.
 ///

@@ -8,7 +8,7 @@ use crate::clock::Clock;
 use crate::dynamics::{
     Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, Sliding,
 };
-use crate::ground::Ground;
+use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
@@ -30,9 +30,6 @@ const HALF_WAY: f64 = 0.9;
 const ACROSS: f64 = 0.5;
 /// Below this speed an agent counts as standing, m/s.
 const STANDING: f64 = 0.1;
-
-/// Agents of whom is looked at once what moving reads of the ground: it fits the nearer caches.
-const WARMED: usize = 128;
 
 /// Who has wanted to climb for so long without success is told of, s.
 const TOO_STEEP: f64 = 2.0;

@@ -2,6 +2,7 @@
 
 use super::effects::Effecting;
 use super::scene::Onlooking;
+use crate::agents::Column;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::Travel;

@@ -11,15 +11,14 @@ use crate::{Outcome, progress, terminal};
 use anyhow::{Context, bail};
 use roadwright_training::experiment::Estimate;
 use roadwright_training::genetic::record::{Generation, Record};
-use roadwright_training::genetic::{Chromosome, Front, Genome, Problem, Standing};
+use roadwright_training::genetic::{Chromosome, Front, Genome, Objective, Problem, Standing};
 use roadwright_vehicle::proving::Look;
 use std::io::Write;
 use std::path::Path;
 
 pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
-    let mut record = load_record(&arguments.record)?;
-    record.experiment.dynamics = arguments.dynamics.or(record.experiment.dynamics);
+    let record = load(&arguments.record, arguments)?;
     let problem = problem(&arguments.extensions, &arguments.record, &record.experiment)?;
     let mut drivers = vec![("before training".to_owned(), problem.genome().start())];
     add(
@@ -29,8 +28,7 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
         problem.genome(),
     )?;
     for path in &arguments.others {
-        let mut other = load_record(path)?;
-        other.experiment.dynamics = arguments.dynamics.or(other.experiment.dynamics);
+        let other = load(path, arguments)?;
         check_comparable(&record, &other, path)?;
         if other.genes != record.genes {
             bail!("{}: it trained other genes", path.display());
@@ -48,6 +46,13 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
         None => print(&front)?,
     }
     Ok(Outcome::Fine)
+}
+
+/// A record whose experiment is driven at the level that is asked for.
+fn load(path: &Path, arguments: &Arguments) -> anyhow::Result<Record> {
+    let mut record = load_record(path)?;
+    record.experiment.dynamics = arguments.dynamics.or(record.experiment.dynamics);
+    Ok(record)
 }
 
 /// Adds the champion of a record and the best of its last generations, each only once.
@@ -107,8 +112,7 @@ fn drive(
     }
     let courses: Vec<u64> = (first..first + runs).collect();
     let pool = threads(arguments.workers)?;
-    let is_quiet = arguments.json;
-    let bar = progress::bar(drivers.len() as u64, is_quiet);
+    let bar = progress::bar(drivers.len() as u64, arguments.json);
     let front = pool.install(|| problem.front(drivers, &courses, &|| bar.inc(1)));
     bar.finish_and_clear();
     Ok(front?)
@@ -164,7 +168,7 @@ fn place(driver: &Standing) -> String {
 fn figures(front: &Front) -> Vec<Figure> {
     let first = &front.objectives[0];
     let others = front.objectives.iter().enumerate().skip(1);
-    let figure = |(number, other): (usize, &roadwright_training::genetic::Objective)| {
+    let figure = |(number, other): (usize, &Objective)| {
         let line = |label: &str, is_on: bool| Line {
             label: label.into(),
             look: Look::Dots,

@@ -4,7 +4,7 @@ use super::Scratch;
 use super::scene::Scene;
 use super::watch::Intruder;
 use crate::agents::{Agents, LanePosition, Motion};
-use crate::ground::{Ground, PROFILE_BRAKING};
+use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::lane_graph::LaneletId;
@@ -19,8 +19,6 @@ const ASKING_MARGIN: f64 = 12.0;
 const SIGHT: f64 = 8.0;
 /// Junctions in a row that a vehicle may need at once, because it fits nowhere between them.
 const MAX_CHAIN: usize = 4;
-/// Agents of whom is looked at once what is read of the ground: it fits the nearer caches.
-const WARMED: usize = 128;
 /// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
 /// approach, the connection and their seams.
 const WAY_IN: u32 = 4;
