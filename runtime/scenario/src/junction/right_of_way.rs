@@ -38,9 +38,10 @@ const GAP_NEAR_TURN: f64 = 6.2;
 const GAP_STRAIGHT: f64 = 6.5;
 const GAP_FAR_TURN: f64 = 7.1;
 const GAP_FAR_TURN_FROM_MAJOR: f64 = 4.1;
-/// The same for entering a roundabout, s. By [HCM 2016], equation 22-1, it is 5.0 s at the ring; stop lines
-/// lie some metres before it, and with 5.0 s from there fewer get in than do.
-const GAP_ROUNDABOUT: f64 = 4.0;
+/// The same for entering a roundabout, s. By [HCM 2016], equation 22-1, it is 5.0 s between two vehicles in
+/// the ring. Here it begins when one sets out from its stop line some metres before it, while the first
+/// of the two still passes: with 3.2 s from there as many get in as by that equation.
+const GAP_ROUNDABOUT: f64 = 3.2;
 
 /// Follow-up times, s: from the departure of one vehicle at a sign to that of the next one in its queue,
 /// which looks for itself, while nobody comes. [HCM 2000], exhibit 17-5.

@@ -24,6 +24,8 @@ const LANE_END_GAP: f64 = 1.0;
 /// While its middle is farther than this from the lane that it changes to, a body is still on the one
 /// that it leaves, m.
 const LEFT_BEHIND: f64 = 1.2;
+/// Who has joined close behind a faster one reckons with the gap that there will be so much later, s.
+const SETTLES_IN: f64 = 1.0;
 
 /// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
 type Ahead = (Entry, f64);
@@ -296,8 +298,9 @@ impl View<'_> {
         self.nearest(tails)
     }
 
-    /// A vehicle on another connection into the same lane that has come to where both meet: from there
-    /// on one follows it as if it were on the own connection, as far from its end.
+    /// A vehicle on another connection into the same lane whose rear has come to where both meet: from
+    /// there on one follows it as if it were on the own connection, as far from its end. Before, the
+    /// junction says who goes first, and where the other one waits.
     ///
     /// ```text
     ///   ---[A]--.                 A is ahead of B, which is farther from the end
@@ -305,8 +308,9 @@ impl View<'_> {
     ///   ---------[B]-'---------->
     /// ```
     ///
-    /// An agent that waits inside for it to pass follows it from when its rear is ahead: while they are
-    /// beside each other, there is no distance that it could keep.
+    /// Who joins close behind a faster one need not brake for it: the gap becomes larger by itself, and
+    /// counts as what it will be in [`SETTLES_IN`]. That drivers accept short gaps for a while after they
+    /// have joined a stream is the relaxation of [Laval and Leclercq 2008].
     ///
     /// `beyond` is a place on the own connection, m, `distance` the way to its start, m.
     fn merging(
@@ -318,9 +322,6 @@ impl View<'_> {
     ) -> Option<Ahead> {
         let (junction, path) = self.ground.contested(connection)?;
         let length = self.ground.length(connection);
-        let front = self.vehicle_type(agent).front - distance;
-        let wall = self.agents.claim[agent as usize].wall_at.checked_sub(1);
-        let waits = wall.and_then(|at| self.route(agent).lanelet(at)) == Some(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {
             // Mostly nobody is there: that is known without a look at the other connection.
@@ -341,11 +342,10 @@ impl View<'_> {
                 let is_long = kind.is_long() || self.vehicle_type(agent).is_long();
                 let conflicts = self.ground.conflicts(junction, is_long);
                 let met = conflicts.between(theirs, path);
-                let is_ahead = entry.s + shift - kind.rear_overhang > front;
-                if (is_ahead || !waits)
-                    && met.is_some_and(|(place, _)| entry.s + kind.front > place.from)
-                {
-                    nearest = self.nearer(nearest, Some((*entry, distance + shift)));
+                if met.is_some_and(|(place, _)| entry.s - kind.rear_overhang > place.from) {
+                    let speed = |agent: u32| self.agents.motion[agent as usize].speed;
+                    let gained = SETTLES_IN * (speed(entry.agent) - speed(agent)).max(0.0);
+                    nearest = self.nearer(nearest, Some((*entry, distance + shift + gained)));
                     break;
                 }
             }

@@ -13,6 +13,10 @@ use roadwright_scenario::junction::{Light, Sign};
 pub(super) const EXIT_GAP: f64 = 2.0;
 /// Acceleration that drivers are expected to have, m/s^2.
 const EXPECTED_ACCELERATION: f64 = 1.5;
+/// Who moves is expected to gain speed a little, m/s^2: so everybody leaves some day.
+const LEAST_ACCELERATION: f64 = 0.1;
+/// Slower than this is about to set out, m/s.
+const HARDLY_MOVING: f64 = 1.0;
 /// Nobody is expected to drive slower through a junction, m/s.
 const LEAST_SPEED: f64 = 3.0;
 /// Who needs harder braking than this to stop for amber goes on, m/s^2.
@@ -195,7 +199,22 @@ impl<'a> Scene<'a> {
 
     /// How long an agent takes for a distance, if nothing holds it up, s.
     pub(super) fn time_for(&self, distance: f64, agent: u32, at: u32) -> f64 {
-        time_to_cover(distance, self.speed(agent), self.expected_speed(agent, at))
+        let top = self.expected_speed(agent, at);
+        time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
+    }
+
+    /// How long it takes for it if it gains speed as it does now, s: who drives behind another one gains
+    /// less than it could. Who hardly moves is expected to set out.
+    pub(super) fn time_as_it_drives(&self, distance: f64, agent: u32, at: u32) -> f64 {
+        let speed = self.speed(agent);
+        let acceleration = match speed > HARDLY_MOVING {
+            true => self.agents.motion[agent as usize]
+                .acceleration
+                .clamp(LEAST_ACCELERATION, EXPECTED_ACCELERATION),
+            false => EXPECTED_ACCELERATION,
+        };
+        let top = self.expected_speed(agent, at);
+        time_to_cover(distance, speed, top, acceleration)
     }
 
     /// s.
@@ -275,12 +294,11 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// How long a distance takes at a constant acceleration up to a speed, s.
-fn time_to_cover(distance: f64, speed: f64, top: f64) -> f64 {
+/// How long a distance takes at a constant acceleration `a` up to a speed, s.
+fn time_to_cover(distance: f64, speed: f64, top: f64, a: f64) -> f64 {
     if distance <= 0.0 {
         return 0.0;
     }
-    let a = EXPECTED_ACCELERATION;
     // From v to the top speed with a: (top² - v²) / 2 a.
     let to_top = (top * top - speed * speed).max(0.0) / (2.0 * a);
     if distance < to_top {
@@ -298,11 +316,11 @@ mod tests {
     #[test]
     fn times_are_those_of_constant_acceleration() {
         // From standing 12 m at 1.5 m/s^2: t = sqrt(2 d / a) = 4 s.
-        assert!((time_to_cover(12.0, 0.0, 20.0) - 4.0).abs() < 1e-12);
+        assert!((time_to_cover(12.0, 0.0, 20.0, 1.5) - 4.0).abs() < 1e-12);
         // At the top speed already.
-        assert!((time_to_cover(30.0, 10.0, 10.0) - 3.0).abs() < 1e-12);
+        assert!((time_to_cover(30.0, 10.0, 10.0, 1.5) - 3.0).abs() < 1e-12);
         // 6 m/s after 4 s and 12 m, then 6 m more.
-        assert!((time_to_cover(18.0, 0.0, 6.0) - 5.0).abs() < 1e-12);
-        assert_eq!(time_to_cover(-1.0, 3.0, 6.0), 0.0);
+        assert!((time_to_cover(18.0, 0.0, 6.0, 1.5) - 5.0).abs() < 1e-12);
+        assert_eq!(time_to_cover(-1.0, 3.0, 6.0, 1.5), 0.0);
     }
 }

@@ -8,6 +8,7 @@
 //!    ----------+..#..+----     for nobody, has room beyond, and leaves.
 //! ```
 
+use super::rule::GENTLE;
 use super::scene::Scene;
 use super::{Claims, Grant};
 use roadwright_scenario::junction::Interval;
@@ -50,7 +51,8 @@ impl Claims {
                         true => stop.min(line),
                         false => stop,
                     };
-                    if front <= stop + INSIDE {
+                    let is_before = front <= stop + INSIDE;
+                    if is_before && !meeting.rolls_on(stop - front, delay, grant, scene) {
                         nearest = nearest.min(stop);
                     }
                 }
@@ -69,6 +71,8 @@ impl Claims {
 const AT_BEGIN: f64 = 0.5;
 /// Who is so far in a place where ways meet is not held back before it, m.
 const INSIDE: f64 = 0.5;
+/// Who joins another one brakes for it this long before it would have to, s, and a step.
+const REACTION: f64 = 0.2;
 
 /// The place where the ways of two agents in a junction meet, and which the other has not left.
 pub(super) struct Meeting {
@@ -104,7 +108,17 @@ impl Meeting {
 
     /// How long the other takes to leave the place, s.
     pub(super) fn time_to_leave(&self, other: &Grant, scene: &Scene<'_>) -> f64 {
-        scene.time_for(self.way_out, other.agent, other.at) + f64::from(other.delay)
+        scene.time_as_it_drives(self.way_out, other.agent, other.at) + f64::from(other.delay)
+    }
+
+    /// Whether the holder of a grant, which comes to its place to wait in so many metres and to where it
+    /// joins the other so long, s, before that one has left it, need not slow down yet. A wall before it
+    /// would make it creep there and join slowly; those who come behind would have to brake for it.
+    fn rolls_on(&self, distance: f64, delay: f32, grant: &Grant, scene: &Scene<'_>) -> bool {
+        let speed = scene.speed(grant.agent);
+        let braking = scene.braking(grant.agent, GENTLE);
+        let needed = speed * (REACTION + scene.dt) + speed * speed / (2.0 * braking);
+        self.is_merge && delay == 0.0 && distance > needed
     }
 
     /// How long the holder of a grant, whose front is at a place on its connection, m, has to wait for the
