@@ -5,6 +5,7 @@
 //! tried on copies; then vehicle types and stacks, whose deletion takes agents out; then roads, on
 //! which the rest must be; then agents, and flows last.
 
+mod over_lines;
 mod roads;
 mod waiting;
 

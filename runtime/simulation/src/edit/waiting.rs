@@ -18,9 +18,6 @@ use roadwright_scenario::{RoadEnd, RoadId, Scenario};
 /// An edit waits so long at most, s: a vehicle leaves the largest junction in less, unless it stands.
 const LONGEST: f64 = 30.0;
 
-/// Whose front is so far beyond a stop line is in the junction, m: less is where vehicles stand.
-const OVER_LINE: f64 = 0.5;
-
 /// A stop line that moves less than this is where it was, m.
 const SAME_LINE: f64 = 0.1;
 
@@ -94,66 +91,5 @@ impl Editing<'_> {
         let time = self.clock.time();
         self.traffic.signals.close(self.ground, &junctions, time);
         self.traffic.claims.close(junctions);
-    }
-
-    /// Gives those a ticket whose fronts are beyond a stop line that an edit has moved: they are in the
-    /// junction, and others keep off them. Who is farthest in goes first, so that nobody waits for one
-    /// who stands behind another; the others wait where they are.
-    pub(super) fn hold_over_lines(&mut self) {
-        let agents = self.agents.by_growing_id().into_iter();
-        let mut over: Vec<(f64, u32)> = agents
-            .filter_map(|agent| Some((self.over_line(agent)?, agent)))
-            .collect();
-        // The sort is stable, and agents come by id: of two that are as far in the one with the smaller
-        // id.
-        over.sort_by(|a, b| b.0.total_cmp(&a.0));
-        for (over, agent) in over {
-            self.hold_under(agent, over);
-        }
-    }
-
-    /// How far the front of an agent is beyond the stop line behind it, m, if it is.
-    fn over_line(&self, agent: u32) -> Option<f64> {
-        let position = &self.agents.position[agent as usize];
-        if !self.agents.drives(agent) || !position.is_on_lane() {
-            return None;
-        }
-        let number = self.agents.identity[agent as usize].vehicle_type;
-        let front = position.s + self.types.get(number).front;
-        if self.ground.contested(position.lanelet).is_some() {
-            return Some(front);
-        }
-        let over = front - self.ground.length(position.lanelet);
-        (over > OVER_LINE).then_some(over)
-    }
-
-    /// Gives an agent what it needs of the connections that lie under it.
-    fn hold_under(&mut self, agent: u32, mut over: f64) {
-        let index = agent as usize;
-        let progress = &self.agents.progress[index];
-        let route = self.routes.get(progress.route);
-        let mut at = progress.at;
-        let mut lanelet = self.agents.position[index].lanelet;
-        let is_inside = self.ground.contested(lanelet).is_some();
-        loop {
-            if is_inside || at > progress.at {
-                let exit = route.lanelet(at + 1);
-                if let Some((path, exit)) = self.ground.contested(lanelet).zip(exit)
-                    && !self.traffic.claims.has(agent, path.0, at)
-                {
-                    (self.traffic.claims).hold_standing(agent, path, (at, exit), over);
-                    let claim = &mut self.agents.claim[index];
-                    claim.granted_to = claim.granted_to.max(at + 1);
-                }
-                over -= self.ground.length(lanelet);
-            }
-            let Some(next) = route.lanelet(at + 1).filter(|_| over > OVER_LINE) else {
-                return;
-            };
-            if !self.ground.leads_to(lanelet, next) {
-                return;
-            }
-            (at, lanelet) = (at + 1, next);
-        }
     }
 }

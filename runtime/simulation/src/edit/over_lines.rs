@@ -1,0 +1,191 @@
+//! Those who stand beyond stop lines that an edit has moved: they are in the junction now.
+//!
+//! ```text
+//!      old line  new line             B turns, and its side would sweep over the nose of A:
+//!   ------:--------|---------         so A goes first, although B is farther in. Those who
+//!      :  [  A  ]  |   ..             sweep over nobody go in the order in which they are in.
+//!   ------:--------|--'[B]'--
+//! ```
+
+use super::Editing;
+use crate::ground::Ground;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// Whose front is so far beyond a stop line is in the junction, m: less is where vehicles stand.
+const OVER_LINE: f64 = 0.5;
+/// Who would come so near to another one sweeps over it, m.
+const CLEAR: f64 = 0.1;
+/// Bodies are looked at so often along their way, m.
+const SPACING: f64 = 0.5;
+/// Those who are farther from each other meet nowhere in a junction before one of them has left, m.
+const NEAR: f64 = 40.0;
+
+/// A vehicle over a line.
+struct Over {
+    agent: u32,
+    /// How far its front is beyond the line, m.
+    front: f64,
+    /// The connections under it that it has no ticket for yet.
+    under: Vec<Under>,
+}
+
+/// A connection under a vehicle.
+struct Under {
+    path: (u32, u32),
+    /// Its index in the route, and the lanelet behind it.
+    at: u32,
+    exit: LaneletId,
+    /// How far the front is beyond its start, m.
+    front: f64,
+}
+
+impl Editing<'_> {
+    /// Gives those a ticket whose fronts are beyond a stop line that an edit has moved: they are in the
+    /// junction, and others keep off them. Who is farthest in goes first, so that nobody waits for one
+    /// who stands behind another, but nobody before those whom it would sweep over; the others wait where
+    /// they are.
+    pub(super) fn hold_over_lines(&mut self) {
+        let agents = self.agents.by_growing_id().into_iter();
+        let mut over: Vec<Over> = agents
+            .filter_map(|agent| self.over_line(agent))
+            .filter(|over| !over.under.is_empty())
+            .collect();
+        // The sort is stable, and agents come by id: of two that are as far in the one with the smaller
+        // id.
+        over.sort_by(|a, b| b.front.total_cmp(&a.front));
+        for number in self.in_turn(&over) {
+            let Over { agent, under, .. } = &over[number];
+            for one in under {
+                let way = (one.at, one.exit);
+                (self.traffic.claims).hold_standing(*agent, one.path, way, one.front);
+                let claim = &mut self.agents.claim[*agent as usize];
+                claim.granted_to = claim.granted_to.max(one.at + 1);
+            }
+        }
+    }
+
+    /// A vehicle whose front is beyond the stop line behind it.
+    fn over_line(&self, agent: u32) -> Option<Over> {
+        let position = &self.agents.position[agent as usize];
+        if !self.agents.drives(agent) || !position.is_on_lane() {
+            return None;
+        }
+        let number = self.agents.identity[agent as usize].vehicle_type;
+        let front = position.s + self.types.get(number).front;
+        let is_inside = self.ground.contested(position.lanelet).is_some();
+        let beyond = match is_inside {
+            true => front,
+            false => front - self.ground.length(position.lanelet),
+        };
+        (is_inside || beyond > OVER_LINE).then(|| Over {
+            agent,
+            front: beyond,
+            under: self.under(agent, is_inside, beyond),
+        })
+    }
+
+    /// The connections that lie under an agent, and that it has no ticket for.
+    fn under(&self, agent: u32, is_inside: bool, mut front: f64) -> Vec<Under> {
+        let progress = &self.agents.progress[agent as usize];
+        let route = self.routes.get(progress.route);
+        let mut found = Vec::new();
+        let mut at = progress.at;
+        let mut lanelet = self.agents.position[agent as usize].lanelet;
+        loop {
+            if is_inside || at > progress.at {
+                let exit = route.lanelet(at + 1);
+                if let Some((path, exit)) = self.ground.contested(lanelet).zip(exit)
+                    && !self.traffic.claims.has(agent, path.0, at)
+                {
+                    found.push(Under {
+                        path,
+                        at,
+                        exit,
+                        front,
+                    });
+                }
+                front -= self.ground.length(lanelet);
+            }
+            let next = route.lanelet(at + 1).filter(|_| front > OVER_LINE);
+            match next.filter(|&next| self.ground.leads_to(lanelet, next)) {
+                Some(next) => (at, lanelet) = (at + 1, next),
+                None => return found,
+            }
+        }
+    }
+
+    /// The order in which some vehicles go, as places in the list: in that of the list, but nobody before
+    /// those whom it would sweep over. O(n^2 steps of the way through a junction).
+    fn in_turn(&self, over: &[Over]) -> Vec<usize> {
+        let standing: Vec<OrientedBox> = over.iter().map(|one| self.stands(one.agent)).collect();
+        let swept = |number: usize| -> Vec<usize> {
+            let way = self.way_out(&over[number]);
+            let is_near = |other: &usize| {
+                let offset = standing[*other].centre - standing[number].centre;
+                *other != number && offset.length() < NEAR
+            };
+            let others = (0..over.len()).filter(is_near);
+            let meets =
+                |other: &usize| way.iter().any(|at| at.penetration(&standing[*other]) > 0.0);
+            others.filter(meets).collect()
+        };
+        let before: Vec<Vec<usize>> = (0..over.len()).map(swept).collect();
+        let mut waiting: Vec<usize> = (0..over.len()).collect();
+        let mut order = Vec::with_capacity(over.len());
+        while !waiting.is_empty() {
+            let may_go =
+                |&number: &usize| !before[number].iter().any(|other| waiting.contains(other));
+            // Where each would sweep over another one, it is as before.
+            let next = waiting.iter().position(may_go).unwrap_or(0);
+            order.push(waiting.remove(next));
+        }
+        order
+    }
+
+    /// What an agent covers where it stands.
+    fn stands(&self, agent: u32) -> OrientedBox {
+        let kind = self
+            .types
+            .get(self.agents.identity[agent as usize].vehicle_type);
+        let pose = self.bodies(self.ground).pose(agent);
+        kind.footprint(pose.point(kind.body_centre, 0.0), pose.heading)
+    }
+
+    /// What a vehicle covers, and [`CLEAR`], on its way until its rear has left the connections under it.
+    fn way_out(&self, over: &Over) -> Vec<OrientedBox> {
+        let agent = over.agent as usize;
+        let kind = self.types.get(self.agents.identity[agent].vehicle_type);
+        let (progress, position) = (&self.agents.progress[agent], &self.agents.position[agent]);
+        let route = self.routes.get(progress.route);
+        let last = over
+            .under
+            .iter()
+            .map(|one| one.at)
+            .max()
+            .unwrap_or(progress.at);
+        let ground: &Ground = self.ground;
+        let mut boxes = Vec::new();
+        let (mut at, mut s) = (progress.at, position.s);
+        while let Some(lanelet) = route.lanelet(at) {
+            let line = ground.line(lanelet);
+            let end = match at > last {
+                true => kind.rear_overhang.min(line.length()),
+                false => line.length(),
+            };
+            while s < end {
+                let pose = line.pose(s);
+                let middle = pose.point(kind.body_centre, 0.0);
+                let mut covered = kind.footprint(middle, pose.heading);
+                covered.half_width += CLEAR;
+                boxes.push(covered);
+                s += SPACING;
+            }
+            if at > last {
+                break;
+            }
+            (at, s) = (at + 1, s - end);
+        }
+        boxes
+    }
+}
