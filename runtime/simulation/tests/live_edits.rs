@@ -693,12 +693,18 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     );
 }
 
-/// Edits of a junction full of cars without a word; `ROADWRIGHT_EDITS=10000` makes more of them.
+/// Edits of a junction full of cars without a word; `ROADWRIGHT_EDITS=10000` makes more of them, and
+/// `ROADWRIGHT_SEED=8` others.
 const EDITS: usize = 200;
 
 fn edits() -> usize {
     let wanted = std::env::var("ROADWRIGHT_EDITS").ok();
     wanted.map_or(EDITS, |text| text.parse().unwrap())
+}
+
+fn seed(otherwise: u64) -> u64 {
+    let wanted = std::env::var("ROADWRIGHT_SEED").ok();
+    wanted.map_or(otherwise, |text| text.parse().unwrap())
 }
 
 /// Two streets that cross, with more cars than can pass.
@@ -890,7 +896,7 @@ impl FullCrossing {
 
 #[test]
 fn rules_of_a_full_junction_change_and_nobody_touches_anybody() {
-    let mut crossing = FullCrossing::new(1);
+    let mut crossing = FullCrossing::new(seed(1));
     crossing.drive(40.0);
     for number in 0..edits() {
         let rules = crossing.other_rules();
@@ -905,7 +911,7 @@ fn rules_of_a_full_junction_change_and_nobody_touches_anybody() {
 
 #[test]
 fn the_shape_of_a_full_junction_changes_and_nobody_touches_anybody() {
-    let mut crossing = FullCrossing::new(3);
+    let mut crossing = FullCrossing::new(seed(3));
     // Not yet: where a corner of one is decided, who enters and who leaves beside it can touch by some
     // centimetres. docs/junctions.md says so.
     let controls = &mut crossing.controls;

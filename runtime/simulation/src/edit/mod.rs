@@ -22,7 +22,7 @@ use crate::setup::{Sources, trip};
 use crate::stages::appear::off_lanes;
 use crate::stages::effects::give_up_grants;
 use crate::stages::retire::Exit;
-use crate::traffic::Traffic;
+use crate::traffic::{Setting, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_agent::Registry;
@@ -241,6 +241,20 @@ impl Editing<'_> {
             ground,
             agents: self.agents,
             dynamics: self.dynamics,
+        }
+    }
+
+    /// What junctions decide by.
+    fn setting(&self) -> Setting<'_> {
+        Setting {
+            ground: self.ground,
+            types: self.types,
+            routes: self.routes,
+            index: &self.traffic.index,
+            signals: &self.traffic.signals,
+            people: &self.traffic.people,
+            step: self.clock.step,
+            dt: self.clock.dt,
         }
     }
 

@@ -49,7 +49,7 @@ pub(crate) enum Entry {
 impl WaitingEdit {
     /// Whether it enters now.
     pub(crate) fn is_due(&self, claims: &Claims, setting: Setting<'_>, agents: &Agents) -> bool {
-        let is_clear = claims.closed_are_empty()
+        let is_clear = claims.closed_are_empty(setting, agents)
             && (!self.moves_lines || claims.queues_stand(setting, agents));
         is_clear || setting.step as f64 * setting.dt - self.since >= LONGEST
     }
@@ -57,7 +57,7 @@ impl WaitingEdit {
 
 impl Editing<'_> {
     /// The junctions in which somebody is, or is about to be, and which are others on the ground after an
-    /// edit. O(junctions with somebody inside).
+    /// edit. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<u32> {
         let before = &**self.ground;
         let is_changed = |&junction: &u32| {
@@ -65,9 +65,8 @@ impl Editing<'_> {
             let now = node.and_then(|node| after.roads.junction_of(node));
             !now.is_some_and(|now| after.has_law_of(now, before, junction))
         };
-        let mut changed: Vec<u32> = self.traffic.claims.busy().filter(is_changed).collect();
-        changed.sort_unstable();
-        changed
+        let occupied = self.traffic.claims.occupied(self.setting(), self.agents);
+        occupied.into_iter().filter(is_changed).collect()
     }
 
     /// Whether a junction is cut farther back on the ground after an edit than it is now.

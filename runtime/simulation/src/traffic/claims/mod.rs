@@ -57,12 +57,13 @@
 //!
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
 //! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that once a step;
-//! `promise.rs` knows who counts on room beyond;
+//! `promise.rs` knows who counts on room beyond; `closing.rs` empties junctions that are to change;
 //! `alley.rs` lets into stretches that are too narrow for two;
 //! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
 
 mod alley;
 mod bound;
+mod closing;
 mod follow_up;
 mod gridlock;
 mod look;
@@ -77,7 +78,6 @@ mod walls;
 mod watch;
 
 use super::signals::Arrival;
-use crate::agents::Agents;
 use crate::ground::Ground;
 use crate::summary::LawCounts;
 use alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
@@ -271,38 +271,6 @@ impl Claims {
             next_ticket: FIRST_TICKET,
             ..Self::default()
         }
-    }
-
-    /// The junctions with a grant.
-    pub(crate) fn busy(&self) -> impl Iterator<Item = u32> + '_ {
-        self.busy.iter().copied()
-    }
-
-    /// Lets nobody into some junctions any more, and opens all others.
-    pub(crate) fn close(&mut self, junctions: Vec<u32>) {
-        self.closed = junctions;
-    }
-
-    /// The junctions into which nobody is let any more.
-    pub(crate) fn closed(&self) -> &[u32] {
-        &self.closed
-    }
-
-    /// Whether all have left the junctions into which nobody is let any more.
-    pub(crate) fn closed_are_empty(&self) -> bool {
-        let mut closed = self.closed.iter();
-        closed.all(|&junction| self.granted[junction as usize].is_empty())
-    }
-
-    /// Whether all stand who have come to the stop lines of those junctions, and all others are far from
-    /// them.
-    pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: &Agents) -> bool {
-        let scene = setting.with(agents);
-        let asking = self.scratch.requests.iter();
-        let mut coming = asking.filter(|request| {
-            self.closed.contains(&request.path.0) && scene.agents.drives(request.agent)
-        });
-        coming.all(|request| scene.stands_or_is_far(request.agent, request.at))
     }
 
     /// Bytes of what is held and asked for; the empty lists of junctions are those of the ground.

@@ -23,9 +23,9 @@ const LEAST_SPEED: f64 = 3.0;
 const AMBER_BRAKING: f64 = 3.0;
 
 /// Slower than this counts as standing, m/s.
-const STANDING: f64 = 0.5;
+pub(super) const STANDING: f64 = 0.5;
 /// Who stops so far before a stop line does not come to it, m: stop lines rarely move farther.
-const FAR: f64 = 15.0;
+pub(super) const FAR: f64 = 15.0;
 
 /// Length that a vehicle of a type takes in a queue, m.
 pub(crate) fn space(vehicle_type: &VehicleType) -> f64 {

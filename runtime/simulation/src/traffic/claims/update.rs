@@ -4,7 +4,7 @@ use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use super::request::{Need, Request};
 use super::rule::{Pending, Verdict, is_locked};
 use super::scene::{Given, Scene, Setting};
-use super::walls::Wall;
+use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
 use crate::agents::{Agents, Refusal};
 use crate::clock::Clock;
@@ -72,6 +72,9 @@ impl Claims {
         self.set_walls(&setting.with(agents), &mut scratch.walls);
         if has_alleys {
             self.hold_before_alleys(&scratch.alley_requests, &mut scratch.walls);
+        }
+        if !self.closed.is_empty() {
+            self.hold_before_closed(&setting.with(agents), &mut scratch.walls);
         }
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
@@ -289,8 +292,7 @@ impl Claims {
         let waiting = requests.iter().filter(|one| !self.alleys.has_first(one));
         out.extend(waiting.map(|one| (one.agent, one.hold)));
         if out.len() > before {
-            out.sort_unstable_by_key(|&(agent, (at, _))| (agent, at));
-            out.dedup_by_key(|(agent, _)| *agent);
+            keep_first(out);
         }
     }
 

@@ -104,7 +104,10 @@ impl Claims {
             // It is told above.
             Refusal::Alley => return None,
         };
-        let path = scene.ground.contested(scene.route(agent).lanelet(at)?)?;
+        let connection = scene.route(agent).lanelet(at)?;
+        let Some(path) = scene.ground.contested(connection) else {
+            return self.waits_before_closed(connection, scene);
+        };
         let whom = self.whom(agent, (at, path), why, scene);
         let mut ids: Vec<u64> = whom
             .into_iter()

@@ -61,10 +61,14 @@ impl Claims {
                 }
             }
         }
-        // Of several junctions the first on the way counts.
-        out.sort_unstable_by_key(|&(agent, (at, _))| (agent, at));
-        out.dedup_by_key(|(agent, _)| *agent);
+        keep_first(out);
     }
+}
+
+/// Of several places to wait of an agent the first on its way counts.
+pub(super) fn keep_first(walls: &mut Vec<(u32, Wall)>) {
+    walls.sort_unstable_by_key(|&(agent, (at, _))| (agent, at));
+    walls.dedup_by_key(|(agent, _)| *agent);
 }
 
 /// A place where ways meet that begins no farther on begins with the way, m.

@@ -1,0 +1,152 @@
+//! Junctions that an edit is to change: nobody is let in any more, until all have left.
+//!
+//! Ways without a conflict need no ticket: who turns into a lane of its own, or leaves a ring. Those who
+//! come along them are held by walls at the cut, since the road would change under them otherwise.
+
+use super::scene::{FAR, STANDING, Scene, Setting};
+use super::walls::{Wall, keep_first};
+use super::{Claims, Waits, Why};
+use crate::agents::Agents;
+use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
+
+/// Who is farther from a way is not looked at, m: everybody stops in less.
+const SIGHT: f64 = 100.0;
+
+/// A way of an agent through a junction where others cross, on which it meets nobody.
+struct FreeWay {
+    junction: u32,
+    /// Index of the connection in the route.
+    at: u32,
+    /// From the front to its start, m; negative inside.
+    distance: f64,
+}
+
+impl Claims {
+    /// Lets nobody into some junctions any more, and opens all others.
+    pub(crate) fn close(&mut self, junctions: Vec<u32>) {
+        self.closed = junctions;
+    }
+
+    /// The junctions into which nobody is let any more.
+    pub(crate) fn closed(&self) -> &[u32] {
+        &self.closed
+    }
+
+    /// The junctions in which somebody is, or comes into and cannot stop before, in growing order, each
+    /// once. O(agents).
+    pub(crate) fn occupied(&self, setting: Setting<'_>, agents: &Agents) -> Vec<u32> {
+        let scene = setting.with(agents);
+        let freely = drivers(agents).flat_map(|agent| scene.free_ways(agent));
+        let freely = freely.filter_map(|(agent, way)| {
+            let stops = way.distance >= 0.0 && scene.can_stop(agent, way.distance);
+            (!stops).then_some(way.junction)
+        });
+        let mut all: Vec<u32> = self.busy.iter().copied().chain(freely).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Whether all have left the junctions into which nobody is let any more.
+    pub(crate) fn closed_are_empty(&self, setting: Setting<'_>, agents: &Agents) -> bool {
+        let occupied = self.occupied(setting, agents);
+        let mut closed = self.closed.iter();
+        closed.all(|junction| occupied.binary_search(junction).is_err())
+    }
+
+    /// Whether all stand who have come to the stop lines of those junctions, and all others are far from
+    /// them; those who have left them as well.
+    pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: &Agents) -> bool {
+        let scene = setting.with(agents);
+        let asking = self.scratch.requests.iter();
+        let asking = asking.filter(|request| scene.agents.drives(request.agent));
+        let asking = asking.map(|request| (request.agent, request.path.0, request.at));
+        let freely = drivers(agents).flat_map(|agent| scene.free_ways(agent));
+        let freely = freely.map(|(agent, way)| (agent, way.junction, way.at));
+        let mut coming = asking
+            .chain(freely)
+            .filter(|(_, junction, _)| self.closed.contains(junction));
+        coming.all(|(agent, _, at)| scene.stands_or_is_far(agent, at))
+            && !drivers(agents).any(|agent| {
+                let left = scene.just_left(agent);
+                left.is_some_and(|junction| self.closed.contains(&junction))
+            })
+    }
+
+    /// What an agent waits for at a wall before a way without a conflict.
+    pub(super) fn waits_before_closed(
+        &self,
+        connection: LaneletId,
+        scene: &Scene<'_>,
+    ) -> Option<Waits> {
+        let LaneletKind::Connection { junction, .. } = scene.ground.lanelet(connection).kind else {
+            return None;
+        };
+        let is_closed = self.closed.contains(&junction);
+        is_closed.then_some(Waits {
+            node: scene.ground.node(junction)?,
+            why: Why::Closed,
+            whom: Vec::new(),
+        })
+    }
+
+    /// Holds those who come to closed junctions along ways without a conflict, and can stop.
+    pub(super) fn hold_before_closed(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
+        let before = out.len();
+        let coming = drivers(scene.agents).flat_map(|agent| scene.free_ways(agent));
+        let held = coming.filter(|(agent, way)| {
+            self.closed.contains(&way.junction)
+                && way.distance >= 0.0
+                && scene.can_stop(*agent, way.distance)
+        });
+        out.extend(held.map(|(agent, way)| (agent, (way.at, 0.0))));
+        if out.len() > before {
+            keep_first(out);
+        }
+    }
+}
+
+/// The agents that drive on lanes.
+fn drivers(agents: &Agents) -> impl Iterator<Item = u32> + '_ {
+    let all = 0..agents.position.len() as u32;
+    all.filter(|&agent| agents.drives(agent) && agents.position[agent as usize].is_on_lane())
+}
+
+impl Scene<'_> {
+    /// The junction that a moving agent has left a few metres ago.
+    fn just_left(&self, agent: u32) -> Option<u32> {
+        let at = self.agents.progress[agent as usize].at.checked_sub(1)?;
+        let lanelet = self.route(agent).lanelet(at)?;
+        let LaneletKind::Connection { junction, .. } = self.ground.lanelet(lanelet).kind else {
+            return None;
+        };
+        let beyond = self.rear(agent, at) - self.ground.length(lanelet);
+        (beyond < FAR && self.speed(agent) >= STANDING).then_some(junction)
+    }
+
+    /// The free ways that an agent is on, or will come to next, each with the agent.
+    fn free_ways(self, agent: u32) -> impl Iterator<Item = (u32, FreeWay)> {
+        let route = self.route(agent);
+        // With its rear it may still be on the one behind it.
+        let first = self.agents.progress[agent as usize].at.saturating_sub(1);
+        let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
+        let near = lanelets.map(move |(at, lanelet)| (at, lanelet, -self.front(agent, at)));
+        let near = near.take_while(|&(_, _, distance)| distance < SIGHT);
+        near.filter_map(move |(at, lanelet, distance)| {
+            let LaneletKind::Connection { junction, .. } = self.ground.lanelet(lanelet).kind else {
+                return None;
+            };
+            let is_free = self.ground.contested(lanelet).is_none();
+            let others_cross = !self.ground.law(junction).conflicts.list().is_empty();
+            let has_left = self.rear(agent, at) >= self.ground.length(lanelet);
+            (is_free && others_cross && !has_left).then_some((
+                agent,
+                FreeWay {
+                    junction,
+                    at,
+                    distance,
+                },
+            ))
+        })
+    }
+}
