@@ -261,9 +261,7 @@ fn clearance(a: &Swept, b: &Swept, body: Body) -> f64 {
         // Of the two only the one on the inside of the bend swings towards the other.
         return body.width + ABREAST + a.swing.max(b.swing);
     }
-    // Where a corner is tight the front of a car swings over the lane beside its own.
-    let swept = body.width + a.swing + b.swing;
-    clearance.min(swept.max(LANE_SHARE * lanes))
+    clearance.min(LANE_SHARE * lanes)
 }
 
 /// Whether two connections lead from the same road into the same other one in opposite directions.
