@@ -99,6 +99,11 @@ impl VehicleType {
         (0.5 * (self.front - self.rear_overhang), 0.5 * size.length())
     }
 
+    /// What a body covers whose rear axle has a pose.
+    pub(crate) fn covered(&self, pose: Pose) -> OrientedBox {
+        self.footprint(pose.point(self.body_centre, 0.0), pose.heading)
+    }
+
     /// What a body covers whose middle is at a place, m.
     #[inline]
     pub(crate) fn footprint(&self, middle: DVec2, heading: f64) -> OrientedBox {

@@ -695,16 +695,19 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
 
 /// Edits of a junction full of cars without a word; `ROADWRIGHT_EDITS=10000` makes more of them, and
 /// `ROADWRIGHT_SEED=8` others.
-const EDITS: usize = 200;
+const EDITS: u64 = 200;
 
-fn edits() -> usize {
-    let wanted = std::env::var("ROADWRIGHT_EDITS").ok();
-    wanted.map_or(EDITS, |text| text.parse().unwrap())
+fn edits() -> u64 {
+    wanted("ROADWRIGHT_EDITS", EDITS)
 }
 
 fn seed(otherwise: u64) -> u64 {
-    let wanted = std::env::var("ROADWRIGHT_SEED").ok();
-    wanted.map_or(otherwise, |text| text.parse().unwrap())
+    wanted("ROADWRIGHT_SEED", otherwise)
+}
+
+fn wanted(variable: &str, otherwise: u64) -> u64 {
+    let text = std::env::var(variable).ok();
+    text.map_or(otherwise, |text| text.parse().unwrap())
 }
 
 /// Two streets that cross, with more cars than can pass.

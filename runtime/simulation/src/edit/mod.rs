@@ -246,16 +246,8 @@ impl Editing<'_> {
 
     /// What junctions decide by.
     fn setting(&self) -> Setting<'_> {
-        Setting {
-            ground: self.ground,
-            types: self.types,
-            routes: self.routes,
-            index: &self.traffic.index,
-            signals: &self.traffic.signals,
-            people: &self.traffic.people,
-            step: self.clock.step,
-            dt: self.clock.dt,
-        }
+        let ground = (&**self.ground, &*self.types);
+        self.traffic.setting(self.clock, ground, self.routes)
     }
 
     fn travel(&mut self, agent: u32) -> Travel<'_> {

@@ -8,7 +8,7 @@
 //! ```
 
 use super::Editing;
-use crate::ground::Ground;
+use crate::vehicle_type::VehicleType;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::lane_graph::LaneletId;
 
@@ -71,8 +71,7 @@ impl Editing<'_> {
         if !self.agents.drives(agent) || !position.is_on_lane() {
             return None;
         }
-        let number = self.agents.identity[agent as usize].vehicle_type;
-        let front = position.s + self.types.get(number).front;
+        let front = position.s + self.kind(agent).front;
         let is_inside = self.ground.contested(position.lanelet).is_some();
         let beyond = match is_inside {
             true => front,
@@ -143,40 +142,34 @@ impl Editing<'_> {
         order
     }
 
+    fn kind(&self, agent: u32) -> &VehicleType {
+        let number = self.agents.identity[agent as usize].vehicle_type;
+        self.types.get(number)
+    }
+
     /// What an agent covers where it stands.
     fn stands(&self, agent: u32) -> OrientedBox {
-        let kind = self
-            .types
-            .get(self.agents.identity[agent as usize].vehicle_type);
         let pose = self.bodies(self.ground).pose(agent);
-        kind.footprint(pose.point(kind.body_centre, 0.0), pose.heading)
+        self.kind(agent).covered(pose)
     }
 
     /// What a vehicle covers, and [`CLEAR`], on its way until its rear has left the connections under it.
     fn way_out(&self, over: &Over) -> Vec<OrientedBox> {
         let agent = over.agent as usize;
-        let kind = self.types.get(self.agents.identity[agent].vehicle_type);
+        let kind = self.kind(over.agent);
         let (progress, position) = (&self.agents.progress[agent], &self.agents.position[agent]);
         let route = self.routes.get(progress.route);
-        let last = over
-            .under
-            .iter()
-            .map(|one| one.at)
-            .max()
-            .unwrap_or(progress.at);
-        let ground: &Ground = self.ground;
+        let last = over.under.last().map_or(progress.at, |one| one.at);
         let mut boxes = Vec::new();
         let (mut at, mut s) = (progress.at, position.s);
         while let Some(lanelet) = route.lanelet(at) {
-            let line = ground.line(lanelet);
+            let line = self.ground.line(lanelet);
             let end = match at > last {
                 true => kind.rear_overhang.min(line.length()),
                 false => line.length(),
             };
             while s < end {
-                let pose = line.pose(s);
-                let middle = pose.point(kind.body_centre, 0.0);
-                let mut covered = kind.footprint(middle, pose.heading);
+                let mut covered = kind.covered(line.pose(s));
                 covered.half_width += CLEAR;
                 boxes.push(covered);
                 s += SPACING;

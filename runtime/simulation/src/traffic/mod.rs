@@ -10,7 +10,10 @@ mod lanes;
 mod people;
 mod signals;
 
+use crate::clock::Clock;
 use crate::ground::Ground;
+use crate::route::Routes;
+use crate::vehicle_type::VehicleTypes;
 pub(crate) use claims::{Claims, Setting, StuckRing, WayRound, space};
 pub use claims::{Ticket, Waits, Why};
 pub use contacts::{Collision, Party};
@@ -56,6 +59,25 @@ impl Traffic {
             delays: Delays::new(lanelets),
             encroachment: Encroachment::default(),
             people: People::default(),
+        }
+    }
+
+    /// What junctions decide by.
+    pub(crate) fn setting<'a>(
+        &'a self,
+        clock: &Clock,
+        (ground, types): (&'a Ground, &'a VehicleTypes),
+        routes: &'a Routes,
+    ) -> Setting<'a> {
+        Setting {
+            ground,
+            types,
+            routes,
+            index: &self.index,
+            signals: &self.signals,
+            people: &self.people,
+            step: clock.step,
+            dt: clock.dt,
         }
     }
 }

@@ -203,16 +203,8 @@ impl World {
 
     /// What junctions decide by.
     pub(crate) fn setting(&self) -> Setting<'_> {
-        Setting {
-            ground: &self.ground,
-            types: &self.types,
-            routes: &self.routes,
-            index: &self.traffic.index,
-            signals: &self.traffic.signals,
-            people: &self.traffic.people,
-            step: self.clock.step,
-            dt: self.clock.dt,
-        }
+        let ground = (&*self.ground, &self.types);
+        self.traffic.setting(&self.clock, ground, &self.routes)
     }
 
     /// What the behaviour of an agent would see if it were asked now; `None` if it does not drive.

@@ -4,7 +4,7 @@
 //! come along them are held by walls at the cut, since the road would change under them otherwise.
 
 use super::scene::{FAR, STANDING, Scene, Setting};
-use super::walls::{Wall, keep_first};
+use super::walls::Wall;
 use super::{Claims, Waits, Why};
 use crate::agents::Agents;
 use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
@@ -92,7 +92,6 @@ impl Claims {
 
     /// Holds those who come to closed junctions along ways without a conflict, and can stop.
     pub(super) fn hold_before_closed(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
-        let before = out.len();
         let coming = drivers(scene.agents).flat_map(|agent| scene.free_ways(agent));
         let held = coming.filter(|(agent, way)| {
             self.closed.contains(&way.junction)
@@ -100,9 +99,6 @@ impl Claims {
                 && scene.can_stop(*agent, way.distance)
         });
         out.extend(held.map(|(agent, way)| (agent, (way.at, 0.0))));
-        if out.len() > before {
-            keep_first(out);
-        }
     }
 }
 

@@ -164,8 +164,8 @@ impl Claims {
         tail.reach - others - space_for_seekers(need.exit, scene)
     }
 
-    /// Whether one more vehicle fits into a ring, and another one beside it, and [`RING_SHARE`] of it are
-    /// not taken then: so everybody in the ring can move on to where it leaves it. An empty ring takes
+    /// Whether one more vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of
+    /// its length: so everybody in the ring can move on to where it leaves it. An empty ring takes
     /// everybody.
     fn ring_has_room(&self, ring: &Ring, request: &Request, scene: &Scene<'_>) -> bool {
         let agents = scene.agents;

@@ -321,6 +321,8 @@ mod tests {
         assert!((time_to_cover(30.0, 10.0, 10.0, 1.5) - 3.0).abs() < 1e-12);
         // 6 m/s after 4 s and 12 m, then 6 m more.
         assert!((time_to_cover(18.0, 0.0, 6.0, 1.5) - 5.0).abs() < 1e-12);
+        // Slowly: 5 m at 0.1 m/s^2.
+        assert!((time_to_cover(5.0, 0.0, 20.0, 0.1) - 10.0).abs() < 1e-12);
         assert_eq!(time_to_cover(-1.0, 3.0, 6.0, 1.5), 0.0);
     }
 }

@@ -76,6 +76,7 @@ impl Claims {
         if !self.closed.is_empty() {
             self.hold_before_closed(&setting.with(agents), &mut scratch.walls);
         }
+        keep_first(&mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
             (claim.wall_at, claim.wall_s) = (at + 1, s);
@@ -288,12 +289,8 @@ impl Claims {
 
     /// Lets those wait before alleys who have not been let in.
     fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(u32, Wall)>) {
-        let before = out.len();
         let waiting = requests.iter().filter(|one| !self.alleys.has_first(one));
         out.extend(waiting.map(|one| (one.agent, one.hold)));
-        if out.len() > before {
-            keep_first(out);
-        }
     }
 
     fn note_wait(&mut self, request: &Request, scene: &Scene<'_>) {

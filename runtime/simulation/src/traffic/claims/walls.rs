@@ -18,7 +18,7 @@ pub(super) type Wall = (u32, f32);
 
 impl Claims {
     /// Finds how long each holder of a grant is held up by others, and the nearest place at which it
-    /// has to wait, as (agent, place); those that need not wait are left out. O(pairs of grants in one
+    /// has to wait in each, as (agent, place); those that need not wait are left out. O(pairs of grants in one
     /// junction).
     pub(super) fn set_walls(&mut self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
         out.clear();
@@ -61,7 +61,6 @@ impl Claims {
                 }
             }
         }
-        keep_first(out);
     }
 }
 
@@ -119,10 +118,12 @@ impl Meeting {
     /// joins the other so long, s, before that one has left it, need not slow down yet. A wall before it
     /// would make it creep there and join slowly; those who come behind would have to brake for it.
     fn rolls_on(&self, distance: f64, delay: f32, grant: &Grant, scene: &Scene<'_>) -> bool {
+        if !self.is_merge || delay > 0.0 {
+            return false;
+        }
         let speed = scene.speed(grant.agent);
         let braking = scene.braking(grant.agent, GENTLE);
-        let needed = speed * (REACTION + scene.dt) + speed * speed / (2.0 * braking);
-        self.is_merge && delay == 0.0 && distance > needed
+        distance > speed * (REACTION + scene.dt) + speed * speed / (2.0 * braking)
     }
 
     /// How long the holder of a grant, whose front is at a place on its connection, m, has to wait for the
