@@ -9,15 +9,21 @@
 //!            |  ^  |          that end in one lane always do.
 //! ```
 
+use super::sweep::{BESIDE, Boxes};
 use super::{ConnectingPath, Junction, LaneEnd};
-use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::{CentreLines, LineSpan};
+use roadwright_geometry::{DVec2, ReferenceLine};
+use std::cell::OnceCell;
 
 /// Vehicles keep this far from each other, with what they drive beside their line, m.
 const MARGIN: f64 = 0.4;
 /// Lanes beside each other are no conflict however narrow they are: of two connections that share a
-/// road, only what is closer than this share of the distance between their lanes there counts.
+/// road, only what is closer than this share of the distance between their lanes there counts, and where
+/// bodies touch that swing out (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
+/// So much less than two of the bodies looked at, with what they keep on either side, two cars of ordinary
+/// size need beside each other, m: lanes beside each other count where those touch.
+const SLIM: f64 = 0.2;
 /// Lanes that are nearer to each other than this are too narrow for two who meet in a bend, m.
 const NARROW: f64 = 2.8;
 /// Who meets another one there keeps so far from it, m.
@@ -37,6 +43,20 @@ pub struct Interval {
     pub from: f64,
     /// Where it ends.
     pub to: f64,
+}
+
+impl Interval {
+    /// The least interval that holds both.
+    pub(super) fn and(self, other: Self) -> Self {
+        Self {
+            from: self.from.min(other.from),
+            to: self.to.max(other.to),
+        }
+    }
+
+    pub(super) fn holds(self, other: Self) -> bool {
+        self.from <= other.from && other.to <= self.to
+    }
 }
 
 /// Two connections that cannot be driven at once.
@@ -64,6 +84,8 @@ pub struct Body {
     pub width: f64,
     /// How far the front is before the rear axle, m.
     pub front: f64,
+    /// How far the rear is behind the rear axle, m.
+    pub rear: f64,
 }
 
 impl Body {
@@ -71,12 +93,19 @@ impl Body {
     pub const CAR: Self = Self {
         width: 1.9,
         front: 3.8,
+        rear: 1.0,
     };
     /// A bus or a lorry.
     pub const LONG: Self = Self {
         width: 2.55,
         front: 8.0,
+        rear: 2.2,
     };
+
+    /// From its front to its rear, m.
+    pub fn length(self) -> f64 {
+        self.front + self.rear
+    }
 
     /// How far it swings out on a connection, m.
     fn swing(self, path: &ConnectingPath) -> f64 {
@@ -110,7 +139,8 @@ pub struct Conflicts {
 }
 
 /// A connection as points in a box.
-struct Swept {
+struct Swept<'a> {
+    curve: &'a ReferenceLine,
     span: LineSpan,
     low: DVec2,
     high: DVec2,
@@ -118,6 +148,14 @@ struct Swept {
     swing: f64,
     /// The lanes that it leads from and into, and where they end.
     ends: [(LaneEnd, DVec2); 2],
+    /// The body along it, made when it is asked for: most connections are not tight.
+    boxes: OnceCell<Boxes>,
+}
+
+impl Swept<'_> {
+    fn boxes(&self, body: Body) -> &Boxes {
+        self.boxes.get_or_init(|| Boxes::along(self.curve, body))
+    }
 }
 
 impl Conflicts {
@@ -131,7 +169,8 @@ impl Conflicts {
     pub fn of_bodies(junction: &Junction, body: Body) -> Self {
         let paths = &junction.paths;
         let mut lines = CentreLines::default();
-        let swept: Vec<Option<Swept>> = paths.iter().map(|p| sweep(p, body, &mut lines)).collect();
+        let swept: Vec<Option<Swept<'_>>> =
+            paths.iter().map(|p| sweep(p, body, &mut lines)).collect();
         let n = paths.len();
         let mut conflicts = Self {
             paths: n,
@@ -143,7 +182,7 @@ impl Conflicts {
         for i in 0..n {
             for j in 0..i {
                 let met = match (&swept[i], &swept[j]) {
-                    (Some(a), Some(b)) => meeting(a, b, clearance(a, b, body), &lines),
+                    (Some(a), Some(b)) => meeting(a, b, body, &lines),
                     _ => None,
                 };
                 // From one lane vehicles come one behind the other: they are never there at once.
@@ -232,12 +271,13 @@ impl Conflicts {
     }
 }
 
-fn sweep(path: &ConnectingPath, body: Body, lines: &mut CentreLines) -> Option<Swept> {
+fn sweep<'a>(path: &'a ConnectingPath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
     let curve = path.curve.as_ref()?;
     let span = lines.push(&curve.sample(0.01, 0.0))?;
     let points = lines.line(span).points();
     let (low, high) = roadwright_geometry::polygon::bounds(points)?;
     Some(Swept {
+        curve,
         span,
         low,
         high,
@@ -246,26 +286,46 @@ fn sweep(path: &ConnectingPath, body: Body, lines: &mut CentreLines) -> Option<S
             (path.from, curve.start().position),
             (path.to, curve.end().position),
         ],
+        boxes: OnceCell::new(),
     })
 }
 
-/// How close two connections may come to each other, m.
-fn clearance(a: &Swept, b: &Swept, body: Body) -> f64 {
+/// Where two connections meet: where their lines come close, and wherever else bodies touch.
+fn meeting(
+    a: &Swept<'_>,
+    b: &Swept<'_>,
+    body: Body,
+    lines: &CentreLines,
+) -> Option<(Interval, Interval)> {
+    let between = lane_distance(a, b);
+    let near = within(a, b, clearance(a, b, body, between), lines);
+    // From one lane they come one behind the other; and in lanes that are too narrow for two they are
+    // beside each other all the same.
+    let (leads_from, others) = (a.ends[0].0, b.ends[0].0);
+    if leads_from == others || between <= body.width + 2.0 * BESIDE {
+        return near;
+    }
+    let depth = if between.is_finite() { SLIM } else { 0.0 };
+    a.boxes(body).meeting(b.boxes(body), depth, near)
+}
+
+/// How close two connections may come to each other whose lanes are so far apart on a road that they
+/// share, m.
+fn clearance(a: &Swept<'_>, b: &Swept<'_>, body: Body, between: f64) -> f64 {
     let clearance = body.width + MARGIN + a.swing + b.swing;
     // A bus that swings out into the lane beside it does meet who is there.
     if body.front > Body::CAR.front && a.swing.max(b.swing) > STEADY {
         return clearance;
     }
-    let lanes = lane_distance(a, b);
-    if lanes < NARROW && are_oncoming(a, b) {
+    if between < NARROW && are_oncoming(a, b) {
         // Of the two only the one on the inside of the bend swings towards the other.
         return body.width + ABREAST + a.swing.max(b.swing);
     }
-    clearance.min(LANE_SHARE * lanes)
+    clearance.min(LANE_SHARE * between)
 }
 
 /// Whether two connections lead from the same road into the same other one in opposite directions.
-fn are_oncoming(a: &Swept, b: &Swept) -> bool {
+fn are_oncoming(a: &Swept<'_>, b: &Swept<'_>) -> bool {
     let end = |lane: LaneEnd| (lane.road, lane.end);
     let [(a_from, _), (a_to, _)] = a.ends;
     let [(b_from, _), (b_to, _)] = b.ends;
@@ -273,7 +333,7 @@ fn are_oncoming(a: &Swept, b: &Swept) -> bool {
 }
 
 /// The least distance between lanes of two connections on a road that they share, m.
-fn lane_distance(a: &Swept, b: &Swept) -> f64 {
+fn lane_distance(a: &Swept<'_>, b: &Swept<'_>) -> f64 {
     let mut least = f64::INFINITY;
     for (lane, place) in a.ends {
         for (other, beside) in b.ends {
@@ -287,9 +347,9 @@ fn lane_distance(a: &Swept, b: &Swept) -> f64 {
 }
 
 /// Where two centre lines come closer than a clearance.
-fn meeting(
-    a: &Swept,
-    b: &Swept,
+fn within(
+    a: &Swept<'_>,
+    b: &Swept<'_>,
     clearance: f64,
     lines: &CentreLines,
 ) -> Option<(Interval, Interval)> {

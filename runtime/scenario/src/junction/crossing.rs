@@ -36,8 +36,6 @@ const ARM_SHARE: f64 = 0.42;
 const LEAST_ISLAND: f64 = 1.5;
 /// Space beside a body that counts as driven over, m.
 const BESIDE: f64 = 0.3;
-/// How far the rear of a body is behind its rear axle, m.
-const REAR: f64 = 1.0;
 /// From one place of a body that is looked at to the next, m.
 const STEP: f64 = 0.25;
 
@@ -271,7 +269,7 @@ fn arm_width(arm: &Arm<'_>, distance: f64) -> f64 {
 fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken> {
     let length = curve.length();
     // From before the front comes to the curve until after the rear has left it.
-    let (first, last) = (-body.front - REAR, length + body.front + REAR);
+    let (first, last) = (-body.front - body.rear, length + body.front + body.rear);
     let count = ((last - first) / STEP).ceil() as usize;
     let mut taken: Option<Taken> = None;
     for i in 0..=count {
@@ -282,7 +280,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
         // Beside each place the next one, so that nothing between two of them is missed.
         let along = Interval {
             from: s + body.front - STEP,
-            to: s - REAR + STEP,
+            to: s - body.rear + STEP,
         };
         let all = taken.get_or_insert(Taken { across, along });
         all.across.from = all.across.from.min(across.from);
@@ -298,10 +296,10 @@ fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4]
     let beyond = s - s.clamp(0.0, length);
     let half = 0.5 * body.width + BESIDE;
     [
-        (-REAR, -half),
+        (-body.rear, -half),
         (body.front, -half),
         (body.front, half),
-        (-REAR, half),
+        (-body.rear, half),
     ]
     .map(|(ahead, left)| on_curve.point(beyond + ahead, left))
 }

@@ -23,6 +23,7 @@ mod rings;
 mod setback;
 mod signals;
 mod splitter;
+mod sweep;
 mod turn;
 
 pub use arm::{Arm, ArmLane};

@@ -25,8 +25,6 @@ const MOST: f64 = 7.0;
 /// From one place of a bus that is looked at to the next, m, and of the points of its side.
 const STEP: f64 = 0.25;
 const ALONG: f64 = 0.5;
-/// How far the rear of a body is behind its rear axle, m.
-const REAR: f64 = 1.0;
 /// Whose front is farther before its rear axle swings out in turns, m: a bus has 8 m, a large van 4.4 m.
 const LONG: f64 = 5.5;
 
@@ -95,7 +93,7 @@ impl Junction {
             .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
         for curve in others.filter_map(|path| path.curve.as_ref()) {
             let steps = (curve.length() / STEP).ceil() as usize;
-            let along = ((body.front + REAR) / ALONG).ceil() as usize;
+            let along = (body.length() / ALONG).ceil() as usize;
             for i in 0..=steps {
                 let at = curve.pose(curve.length() * i as f64 / steps.max(1) as f64);
                 // Its middle lies beside the lane, or no part of it does.
@@ -104,7 +102,7 @@ impl Junction {
                 }
                 for half in [-0.5 * body.width, 0.5 * body.width] {
                     for k in 0..=along {
-                        let ahead = (body.front + REAR) * k as f64 / along as f64 - REAR;
+                        let ahead = body.length() * k as f64 / along as f64 - body.rear;
                         let place = pose.to_local(at.point(ahead, half));
                         if place.x < 0.0 && place.y.abs() < HALF {
                             depth = depth.max(-place.x);

@@ -20,8 +20,6 @@ use roadwright_geometry::{Pose, ReferenceLine, polygon};
 /// What bodies keep off painted islands, m, and off raised ones.
 const BESIDE_PAINT: f64 = 0.05;
 const BESIDE_KERB: f64 = 0.35;
-/// How far the rear of a body is behind its rear axle, m.
-const REAR: f64 = 1.0;
 /// From one place of a body that is looked at to the next, m.
 const STEP: f64 = 0.25;
 /// Points of a side of a body are so close, m.
@@ -32,6 +30,7 @@ const CELL: f64 = 0.25;
 const WHEELS: Body = Body {
     width: Body::LONG.width,
     front: 5.2,
+    rear: 1.0,
 };
 /// Where it is narrower there is no island, m: the line between the lanes ends there.
 const LEAST_WIDTH: f64 = 0.2;
@@ -173,9 +172,9 @@ impl Frame {
         mut add: impl FnMut(f64, DVec2),
     ) {
         let length = curve.length();
-        let (first, last) = (-body.front, length + REAR);
+        let (first, last) = (-body.front, length + body.rear);
         let steps = ((last - first) / STEP).ceil() as usize;
-        let along_body = ((body.front + REAR) / BESIDE_STEP).ceil() as usize;
+        let along_body = (body.length() / BESIDE_STEP).ceil() as usize;
         for i in 0..=steps {
             let s = first + (last - first) * i as f64 / steps as f64;
             let on_curve = curve.pose(s.clamp(0.0, length));
@@ -183,7 +182,7 @@ impl Frame {
             let share_of_way = s / length.max(1e-6);
             for k in 0..=along_body {
                 let share = k as f64 / along_body as f64;
-                let ahead = beyond - REAR + (body.front + REAR) * share;
+                let ahead = beyond - body.rear + body.length() * share;
                 for half in [-0.5 * body.width, 0.5 * body.width] {
                     add(share_of_way, self.at.to_local(on_curve.point(ahead, half)));
                 }

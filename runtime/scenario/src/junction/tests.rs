@@ -506,6 +506,38 @@ fn ruled(
     build(&site, arms.collect())
 }
 
+#[test]
+fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        // From the south around the near corner, while somebody comes straight out of that street.
+        let (near, far) = match side {
+            DrivingSide::Right => (1, 3),
+            DrivingSide::Left => (3, 1),
+        };
+        let met = |radius: f64| {
+            let junction = ruled(&CROSS, side, |roads, rules| {
+                for (road, bearing) in roads.iter_mut().zip(CROSS) {
+                    *road = arm(bearing, 100.0, CrossSection::driving(1, 1, 2.5), side);
+                }
+                for (road, next) in [(1, 2), (2, 3), (3, 4), (4, 1)] {
+                    rules.set_corner(RoadId(road), RoadId(next), Some(radius));
+                }
+            });
+            let (turning, coming) = (path(&junction, 4, near), path(&junction, near, far));
+            let length = |path: u32| {
+                let curve = junction.paths[path as usize].curve.as_ref();
+                curve.unwrap().length()
+            };
+            let met = Conflicts::of(&junction).between(turning, coming);
+            met.map(|(own, theirs)| (own.from / length(turning), theirs.to / length(coming)))
+        };
+        // The front swings out where the bend ends, over who has just come in.
+        let (from, to) = met(3.0).unwrap();
+        assert!(from > 0.6 && to < 0.4, "{from} {to}");
+        assert_eq!(met(8.0), None);
+    }
+}
+
 /// The sign of each road, by road.
 fn signs(junction: &Junction) -> Vec<Sign> {
     let mut signs: Vec<_> = junction

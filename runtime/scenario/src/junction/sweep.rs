@@ -1,0 +1,157 @@
+//! Where bodies that drive through a junction touch: boxes along two ways, one against the other.
+//!
+//! ```text
+//!         |   :   |         How near two centre lines come tells nearly always where bodies meet that
+//!         | b :   |         drive along them. Not here: the front of `a`, which turns tightly, swings
+//!     ----+ | :.-.+         over the lane beside its own before its rear axle is there; and who drives
+//!           v .-' /         along close to the end of another arm meets the bodies that reach back
+//!     ----- .'  a           into it.
+//! ```
+
+use super::conflicts::{Body, Interval};
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose, ReferenceLine};
+
+/// From one place of a body that is looked at to the next, m, where its way is not so tight that it
+/// would turn by more than an angle, rad, in between; and the least.
+const STEP: f64 = 0.5;
+const TURNS: f64 = 0.15;
+const LEAST_STEP: f64 = 0.05;
+/// What bodies keep on either side, m: for what lies between two places, and for drivers who do not keep
+/// to their line by the centimetre.
+pub(super) const BESIDE: f64 = 0.05;
+
+/// A body at places along a way, from where its front comes to the way until its rear has left it.
+pub(super) struct Boxes {
+    all: Vec<OrientedBox>,
+    /// The corners of the area that holds their centres.
+    low: DVec2,
+    high: DVec2,
+    /// The most that the centres of two that follow each other are apart, m.
+    most_between: f64,
+    /// Radius of the circle that holds one of them, m.
+    radius: f64,
+    body: Body,
+    /// From one to the next, m.
+    step: f64,
+    /// Of the way, m.
+    length: f64,
+}
+
+impl Boxes {
+    /// The boxes of a body along a connection. O(length).
+    pub(super) fn along(curve: &ReferenceLine, body: Body) -> Self {
+        let length = curve.length();
+        let step = (TURNS / curve.max_curvature()).clamp(LEAST_STEP, STEP);
+        let count = ((body.length() + length) / step).ceil() as usize;
+        let boxes = (0..=count).map(|i| {
+            let axle = pose(curve, length, step * i as f64 - body.front);
+            let middle = Pose {
+                position: axle.point(0.5 * (body.front - body.rear), 0.0),
+                heading: axle.heading,
+            };
+            OrientedBox::new(middle, body.length(), body.width + 2.0 * BESIDE)
+        });
+        let all: Vec<OrientedBox> = boxes.collect();
+        let centres = || all.iter().map(|one| one.centre);
+        let between = all
+            .windows(2)
+            .map(|pair| (pair[1].centre - pair[0].centre).length());
+        Self {
+            low: centres().fold(DVec2::INFINITY, DVec2::min),
+            high: centres().fold(DVec2::NEG_INFINITY, DVec2::max),
+            most_between: between.fold(LEAST_STEP, f64::max),
+            radius: all[0].radius(),
+            all,
+            body,
+            step,
+            length,
+        }
+    }
+
+    /// The places on this way and on another one where bodies overlap by more than a depth, m, with those
+    /// that are known; `None` if there are none. O(boxes of one times those of the other).
+    pub(super) fn meeting(
+        &self,
+        other: &Self,
+        depth: f64,
+        known: Option<(Interval, Interval)>,
+    ) -> Option<(Interval, Interval)> {
+        let reach = self.radius + other.radius;
+        let mut met = known;
+        let mut i = 0;
+        while let Some(one) = self.all.get(i) {
+            // Most boxes are far apart: the next one that can be near is as many boxes away as this one
+            // lacks metres.
+            let lacks = (one.centre - one.centre.clamp(other.low, other.high)).length() - reach;
+            if lacks >= 0.0 {
+                i += 1 + (lacks / self.most_between) as usize;
+                continue;
+            }
+            let own = self.place(i);
+            // Most of those that are near are known.
+            let known = met.filter(|(known, _)| known.holds(own));
+            let known = known.map_or(0..0, |(_, theirs)| other.inside(theirs));
+            let mut j = 0;
+            while let Some(another) = other.all.get(j) {
+                if known.contains(&j) {
+                    j = known.end;
+                    continue;
+                }
+                let apart = (one.centre - another.centre).length_squared();
+                if apart >= reach * reach {
+                    j += 1 + ((apart.sqrt() - reach) / other.most_between) as usize;
+                    continue;
+                }
+                if one.penetration(another) > depth {
+                    let place = (own, other.place(j));
+                    met = Some(met.map_or(place, |(a, b)| (a.and(place.0), b.and(place.1))));
+                }
+                j += 1;
+            }
+            i += 1;
+        }
+        // Who is in a place for less than its own length is in it until its rear has passed where its
+        // front came in.
+        let whole = |place: Interval| Interval {
+            to: place.to.max(place.from),
+            ..place
+        };
+        met.map(|(own, theirs)| (whole(own), whole(theirs)))
+    }
+
+    /// The numbers of the boxes whose places lie in an interval.
+    fn inside(&self, interval: Interval) -> std::ops::Range<usize> {
+        let count = self.all.len();
+        let numbers = |s: f64| (s / self.step) as usize;
+        let first = match interval.from > 0.0 {
+            true => numbers(interval.from) + 2,
+            false => 0,
+        };
+        let end = match interval.to < self.length {
+            true => numbers(interval.to + self.body.length()),
+            false => count,
+        };
+        first.min(end)..end.min(count)
+    }
+
+    /// What of the way the body takes that is at one of the places, and up to the next ones, m.
+    #[inline]
+    fn place(&self, number: usize) -> Interval {
+        // Its front is as far along the way as its rear axle is from where it began.
+        let front = self.step * number as f64;
+        Interval {
+            from: (front - self.step).clamp(0.0, self.length),
+            to: (front + self.step - self.body.length()).clamp(0.0, self.length),
+        }
+    }
+}
+
+/// A rear axle at `s` of a curve, or on the lanes in line with it.
+fn pose(curve: &ReferenceLine, length: f64, s: f64) -> Pose {
+    let on_curve = curve.pose(s.clamp(0.0, length));
+    Pose {
+        position: on_curve.point(s - s.clamp(0.0, length), 0.0),
+        heading: on_curve.heading,
+    }
+}
