@@ -66,6 +66,15 @@ fn a_full_ring_with_buses_does_not_lock_itself() {
     );
 }
 
+/// The tail of a bus that goes round before it hid those in the ring from who entered.
+#[test]
+fn who_enters_a_mini_roundabout_looks_at_the_ring_beyond_the_one_ahead() {
+    let flags = "junctions --control mini_roundabout --legs 3 --hand left --seeds 12 --seconds 400";
+    let words: Vec<&str> = flags.split(' ').collect();
+    let (document, is_fine) = bench(&words);
+    assert!(is_fine, "{document}");
+}
+
 #[test]
 fn short_steps_and_closed_exits_change_nothing_of_that() {
     let one = |more: &[&str]| {

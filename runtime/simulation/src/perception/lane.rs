@@ -254,12 +254,8 @@ impl View<'_> {
             .flatten();
         let on_it = on_it.map(|entry| (entry, stretch.distance));
         let merging = (stretch.at > self.progress(agent).at)
-            .then(|| self.route(agent).lanelet(stretch.at + 1))
-            .flatten()
-            .and_then(|next| {
-                let way = (stretch.lanelet, next);
-                self.merging(agent, way, f64::NEG_INFINITY, stretch.distance)
-            });
+            .then(|| self.merging_ahead(agent, stretch.at, stretch.distance))
+            .flatten();
         let ahead = self.nearer(on_it, merging);
         if ahead.is_some() {
             return ahead;
@@ -270,7 +266,19 @@ impl View<'_> {
         let own = self.route(agent).lanelet(stretch.at + 1)?;
         let beside = self.parting(agent, stretch.lanelet, own, f64::NEG_INFINITY)?;
         let nearest = self.nearest(self.index.hindmost(own).into_iter().chain([beside]))?;
-        Some((nearest, stretch.distance + stretch.length))
+        // Somebody who joins may be nearer than the tail of who has turned off.
+        let begin = stretch.distance + stretch.length;
+        let merging = self.merging_ahead(agent, stretch.at + 1, begin);
+        self.nearer(Some((nearest, begin)), merging)
+    }
+
+    /// The vehicle that joins the way of an agent on a lanelet ahead, at an index of its route and so far
+    /// away, m.
+    #[inline]
+    fn merging_ahead(&self, agent: u32, at: u32, distance: f64) -> Option<Ahead> {
+        let route = self.route(agent);
+        let way = (route.lanelet(at)?, route.lanelet(at + 1)?);
+        self.merging(agent, way, f64::NEG_INFINITY, distance)
     }
 
     /// A vehicle that has turned off at a fork, but whose tail still blocks the branch that the route
