@@ -1,4 +1,5 @@
-//! Those who stand beyond stop lines that an edit has moved: they are in the junction now.
+//! Those who are beyond stop lines that an edit has moved, or on ways that have another shape now: they are
+//! in the junction, and drew their tickets for another one.
 //!
 //! ```text
 //!      old line  new line             B turns, and its side would sweep over the nose of A:
@@ -18,6 +19,8 @@ const OVER_LINE: f64 = 0.5;
 const CLEAR: f64 = 0.1;
 /// Bodies are looked at so often along their way, m.
 const SPACING: f64 = 0.5;
+/// Who drives can stop with this braking, m/s^2.
+const FIRM: f64 = 5.0;
 /// Those who are farther from each other meet nowhere in a junction before one of them has left, m.
 const NEAR: f64 = 40.0;
 
@@ -41,10 +44,9 @@ struct Under {
 }
 
 impl Editing<'_> {
-    /// Gives those a ticket whose fronts are beyond a stop line that an edit has moved: they are in the
-    /// junction, and others keep off them. Who is farthest in goes first, so that nobody waits for one
-    /// who stands behind another, but nobody before those whom it would sweep over; the others wait where
-    /// they are.
+    /// Gives those a ticket who are in a junction without one: others keep off them. Who is farthest in goes
+    /// first, so that nobody waits for one who stands behind another, but nobody before those whom it would
+    /// sweep over; the others wait where they are, or can come to stand.
     pub(super) fn hold_over_lines(&mut self) {
         let agents = self.agents.by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
@@ -58,7 +60,8 @@ impl Editing<'_> {
             let Over { agent, under, .. } = &over[number];
             for one in under {
                 let way = (one.at, one.exit);
-                (self.traffic.claims).hold_standing(*agent, one.path, way, one.front);
+                let stands_at = one.front + self.way_to_stop(*agent);
+                (self.traffic.claims).hold_standing(*agent, one.path, way, stands_at);
                 let claim = &mut self.agents.claim[*agent as usize];
                 claim.granted_to = claim.granted_to.max(one.at + 1);
             }
@@ -117,27 +120,39 @@ impl Editing<'_> {
     /// The order in which some vehicles go, as places in the list: in that of the list, but nobody before
     /// those whom it would sweep over. O(n^2 steps of the way through a junction).
     fn in_turn(&self, over: &[Over]) -> Vec<usize> {
-        let standing: Vec<OrientedBox> = over.iter().map(|one| self.stands(one.agent)).collect();
-        let swept = |number: usize| -> Vec<usize> {
-            let way = self.way_out(&over[number]);
+        let ways: Vec<Vec<OrientedBox>> = over.iter().map(|one| self.way_out(one)).collect();
+        let standing: Vec<OrientedBox> = over
+            .iter()
+            .zip(&ways)
+            .map(|(one, way)| self.stands(one.agent, way))
+            .collect();
+        // For each those that it would sweep over, and how deep, m.
+        let swept = |number: usize| -> Vec<(usize, f64)> {
+            let way = &ways[number];
             let is_near = |other: &usize| {
                 let offset = standing[*other].centre - standing[number].centre;
                 *other != number && offset.length() < NEAR
             };
-            let others = (0..over.len()).filter(is_near);
-            let meets =
-                |other: &usize| way.iter().any(|at| at.penetration(&standing[*other]) > 0.0);
-            others.filter(meets).collect()
+            let depth = |other: usize| {
+                let depths = way.iter().map(|at| at.penetration(&standing[other]));
+                (other, depths.fold(0.0, f64::max))
+            };
+            let others = (0..over.len()).filter(is_near).map(depth);
+            others.filter(|&(_, depth)| depth > 0.0).collect()
         };
-        let before: Vec<Vec<usize>> = (0..over.len()).map(swept).collect();
+        let swept: Vec<Vec<(usize, f64)>> = (0..over.len()).map(swept).collect();
         let mut waiting: Vec<usize> = (0..over.len()).collect();
         let mut order = Vec::with_capacity(over.len());
         while !waiting.is_empty() {
-            let may_go =
-                |&number: &usize| !before[number].iter().any(|other| waiting.contains(other));
-            // Where each would sweep over another one, it is as before.
-            let next = waiting.iter().position(may_go).unwrap_or(0);
-            order.push(waiting.remove(next));
+            let deepest = |&number: &usize| {
+                let still = swept[number].iter();
+                let still = still.filter(|(other, _)| waiting.contains(other));
+                still.map(|&(_, depth)| depth).fold(0.0, f64::max)
+            };
+            // Nobody is swept over; where each would sweep over another one, least.
+            let depths = waiting.iter().map(deepest).enumerate();
+            let next = depths.min_by(|a, b| a.1.total_cmp(&b.1));
+            order.push(waiting.remove(next.map_or(0, |(place, _)| place)));
         }
         order
     }
@@ -147,10 +162,20 @@ impl Editing<'_> {
         self.types.get(number)
     }
 
-    /// What an agent covers where it stands.
-    fn stands(&self, agent: u32) -> OrientedBox {
-        let pose = self.bodies(self.ground).pose(agent);
-        self.kind(agent).covered(pose)
+    /// How far a vehicle drives before it stands, m.
+    fn way_to_stop(&self, agent: u32) -> f64 {
+        let speed = self.agents.motion[agent as usize].speed.max(0.0);
+        speed * self.clock.dt + speed * speed / (2.0 * FIRM)
+    }
+
+    /// What a vehicle covers where it stands, or can come to stand on its way.
+    fn stands(&self, agent: u32, way: &[OrientedBox]) -> OrientedBox {
+        let steps = (self.way_to_stop(agent) / SPACING) as usize;
+        let ahead = way.get(steps).filter(|_| steps > 0);
+        ahead.copied().unwrap_or_else(|| {
+            let pose = self.bodies(self.ground).pose(agent);
+            self.kind(agent).covered(pose)
+        })
     }
 
     /// What a vehicle covers, and [`CLEAR`], on its way until its rear has left the connections under it.

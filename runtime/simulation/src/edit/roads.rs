@@ -33,6 +33,17 @@ struct Moves<'a> {
     lanelets: Vec<LaneletId>,
 }
 
+/// What an agent keeps of its way.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Keeps {
+    /// Nothing: it looks for another one.
+    Nothing,
+    /// Its route, in lanes that lie elsewhere now where it is.
+    Route,
+    /// Its route, and the line that it is on.
+    Line,
+}
+
 impl<'a> Moves<'a> {
     fn new(before: &'a Ground, after: &'a Ground) -> Self {
         Self {
@@ -169,7 +180,7 @@ impl Editing<'_> {
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
         let firsts = held.firsts(self.agents.capacity());
-        let mut keeps_route = vec![false; self.agents.capacity()];
+        let mut keeps = vec![Keeps::Nothing; self.agents.capacity()];
         let mut lost = Vec::new();
         for agent in self.agents.by_growing_id() {
             let index = agent as usize;
@@ -179,20 +190,22 @@ impl Editing<'_> {
             };
             if !self.agents.position[index].is_on_lane() {
                 self.travel(agent).move_goals(&goals);
-            } else if self.move_along(agent, &goals, &moves, firsts[index]) {
-                keeps_route[index] = true;
-            } else {
+                continue;
+            }
+            keeps[index] = self.move_along(agent, &goals, &moves, firsts[index]);
+            if keeps[index] == Keeps::Nothing {
                 self.travel(agent).move_goals(&goals);
                 lost.push(agent);
             }
         }
-        self.take_over_claims((&held, &firsts), &moves, &keeps_route);
+        let ahead = self.take_over_claims((&held, &firsts), &moves, &keeps);
         for agent in lost {
             self.start_anew(agent, &moves);
             // Who is inside goes by its place there, not by its id.
             self.traffic.claims.forget(agent);
         }
         self.hold_over_lines();
+        self.let_in_again(ahead);
     }
 
     /// The goals of an agent on the new roads; `None` if one that it has not reached is gone.
@@ -244,8 +257,8 @@ impl Editing<'_> {
     }
 
     /// Lets an agent drive on along its route, whose lanelets have other numbers and maybe other
-    /// shapes now. Says whether it can. Lanelet `held` of its route is the first that it holds.
-    fn move_along(&mut self, agent: u32, goals: &[Goal], moves: &Moves<'_>, held: u32) -> bool {
+    /// shapes now. Says what it keeps. Lanelet `held` of its route is the first that it holds.
+    fn move_along(&mut self, agent: u32, goals: &[Goal], moves: &Moves<'_>, held: u32) -> Keeps {
         let index = agent as usize;
         let LanePosition {
             lanelet,
@@ -258,17 +271,19 @@ impl Editing<'_> {
         // Its tail may still be where it has been let in.
         let first = held.min(progress.at);
         let Some(moved) = moves.route(route, goals, (first, progress.reached)) else {
-            return false;
+            return Keeps::Nothing;
         };
-        let spot = match moves.lanelet(lanelet) {
-            Some(moved) if moves.has_same_shape(lanelet, moved) => Some((moved, s, t)),
-            _ => {
+        let same = moves.lanelet(lanelet);
+        let same = same.filter(|&moved| moves.has_same_shape(lanelet, moved));
+        let spot = match same {
+            Some(moved) => Some((moved, s, t)),
+            None => {
                 let place = self.bodies(moves.before).pose(agent).position;
                 moves.spot(lanelet, (s, place))
             }
         };
         let Some((lanelet, s, t)) = spot else {
-            return false;
+            return Keeps::Nothing;
         };
         let goal_moves = match (route.goals.last(), moved.goals.last()) {
             (Some(Goal::Lane { s: before, .. }), Some(Goal::Lane { s, .. })) => s != before,
@@ -285,23 +300,25 @@ impl Editing<'_> {
             s,
             t,
         };
-        true
+        match same {
+            Some(_) => Keeps::Line,
+            None => Keeps::Route,
+        }
     }
 
     /// What agents that keep their routes were granted they keep, where the junction has not
-    /// changed. Where it has, who is inside keeps it, and the others as far as they are not in
-    /// conflict: they have to ask again.
+    /// changed. Where it has, who is inside keeps it. Returns the rest.
     fn take_over_claims(
         &mut self,
         (held, firsts): (&Claims, &[u32]),
         moves: &Moves<'_>,
-        keeps_route: &[bool],
-    ) {
+        keeps: &[Keeps],
+    ) -> Vec<Wanted> {
         let routes = &*self.routes;
         let agents = &mut *self.agents;
         let lanelet = |progress: &[Progress], agent: u32, at: u32| {
             let route = routes.get(progress[agent as usize].route);
-            keeps_route[agent as usize]
+            (keeps[agent as usize] != Keeps::Nothing)
                 .then(|| route.lanelet(at))
                 .flatten()
         };
@@ -320,24 +337,48 @@ impl Editing<'_> {
         let tickets = held.tickets(agents.capacity());
         let before = (firsts, &*tickets);
         let mut wanted = wanted_claims(agents, claims, before, moves, lanelet);
-        wanted.sort_unstable_by_key(|wanted| wanted.order);
+        wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
+        let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
+        let ahead = wanted.split_off(ahead);
         for Wanted {
-            order: (is_ahead, _, _, _, place),
+            place,
             agent,
             path,
             exit,
+            ..
         } in wanted
         {
-            let claim = &mut agents.claim[agent as usize];
+            // Whose way has another shape has been let in for another one, and goes by its place.
+            let is_under = place == agents.progress[agent as usize].at;
+            if !is_under || keeps[agent as usize] == Keeps::Line {
+                claims.hold(agent, path, place, exit, true);
+            }
+        }
+        ahead
+    }
+
+    /// Those who were let in and are not inside are let in again, as far as they are not in conflict with
+    /// anybody; the others have to ask again.
+    fn let_in_again(&mut self, wanted: Vec<Wanted>) {
+        let claims = &mut self.traffic.claims;
+        for Wanted {
+            place,
+            agent,
+            path,
+            exit,
+            ..
+        } in wanted
+        {
+            let claim = &mut self.agents.claim[agent as usize];
             // An earlier connection of this agent was refused: it does not get to this one.
-            if is_ahead && place >= claim.granted_to {
+            if place >= claim.granted_to || claims.has(agent, path.0, place) {
                 continue;
             }
-            if is_ahead && claims.are_in_conflict(agent, path, moves.after) {
+            if claims.are_in_conflict(agent, path, self.ground) {
                 claim.granted_to = place;
                 claims.forget_from(agent, place);
             } else {
-                claims.hold(agent, path, place, exit, !is_ahead);
+                claims.hold(agent, path, place, exit, false);
             }
         }
     }
@@ -405,13 +446,20 @@ impl Editing<'_> {
 
 /// A connection that an agent had been granted, or is inside of, and does not hold on the new roads.
 struct Wanted {
-    /// Whether it lies ahead, the agent's ticket before, when it was asked for, the agent's id, and its
-    /// index in the route.
-    order: (bool, u64, u64, u64, u32),
+    /// Whether it lies ahead, the agent's ticket before, when it was asked for, and the agent's id.
+    order: (bool, u64, u64, u64),
+    /// Its index in the route.
+    place: u32,
     agent: u32,
     /// Junction and connection on the new roads.
     path: (u32, u32),
     exit: LaneletId,
+}
+
+impl Wanted {
+    fn is_ahead(&self) -> bool {
+        self.order.0
+    }
 }
 
 /// What all agents had been granted and do not hold yet. `lanelet` gives the lanelet at an index of
@@ -439,7 +487,8 @@ fn wanted_claims(
             {
                 let id = agents.identity[index].id;
                 wanted.push(Wanted {
-                    order: (place > at, tickets[index], claim.asked_at, id, place),
+                    order: (place > at, tickets[index], claim.asked_at, id),
+                    place,
                     agent,
                     path,
                     exit,
