@@ -42,6 +42,10 @@ pub fn steady_steering(input: &ControllerInput) -> f64 {
         waypoint_angle,
         ..
     } = *input;
+    // Straight ahead, as where nobody looks at the way: then there is nothing to limit.
+    if waypoint_angle == 0.0 {
+        return waypoint_angle;
+    }
     let wanted = pursuit_steering(wheelbase, waypoint_distance, waypoint_angle);
     // v^2 / radius is the lateral acceleration; standing, any steering will do.
     let largest = atan(wheelbase * LATERAL_ACCELERATION / (speed * speed).max(0.1));
