@@ -316,9 +316,17 @@ impl Roads {
     /// Whether one goes on from a lanelet to `next` without changing lanes.
     #[inline]
     pub(crate) fn leads_to(&self, id: LaneletId, next: LaneletId) -> bool {
+        // Mostly there is one. Places without a successor hold `NO_LANELET`, which a caller may ask for.
+        if self.gists[id as usize].successors[0] == next {
+            return next != NO_LANELET;
+        }
+        self.forks_to(id, next)
+    }
+
+    /// Whether one goes on from a lanelet to `next`, which may be another one than the first that follows.
+    fn forks_to(&self, id: LaneletId, next: LaneletId) -> bool {
         let gist = &self.gists[id as usize];
         if gist.successor_count as usize <= NEAR_SUCCESSORS {
-            // Places without a successor hold `NO_LANELET`, which a caller may ask for.
             return gist.successors.contains(&next) && next != NO_LANELET;
         }
         self.graph.successors(id).contains(&next)
