@@ -309,6 +309,7 @@ impl View<'_> {
     /// have joined a stream is the relaxation of [Laval and Leclercq 2008].
     ///
     /// `beyond` is a place on the own connection, m, `distance` the way to its start, m.
+    #[inline]
     fn merging(
         &self,
         agent: u32,
@@ -316,7 +317,19 @@ impl View<'_> {
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
-        let (junction, path) = self.ground.contested(connection)?;
+        // Most lanelets are lanes, where nobody joins.
+        let conflict = self.ground.contested(connection)?;
+        self.merging_in(agent, conflict, (connection, next), (beyond, distance))
+    }
+
+    /// The same on a connection of which junction and path are known.
+    fn merging_in(
+        &self,
+        agent: u32,
+        (junction, path): (u32, u32),
+        (connection, next): (LaneletId, LaneletId),
+        (beyond, distance): (f64, f64),
+    ) -> Option<Ahead> {
         let length = self.ground.length(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {
