@@ -117,6 +117,21 @@ mod tests {
         assert!((121.0 * fast / 5.2 - 4.0).abs() < 1e-9);
     }
 
+    #[test]
+    fn straight_ahead_the_law_steers_to_the_bit_as_its_formula_does() {
+        for angle in [0.0, -0.0, 1e-300] {
+            let input = ControllerInput {
+                speed: 13.0,
+                wheelbase: 2.7,
+                waypoint_distance: 8.0,
+                waypoint_angle: angle,
+                ..ControllerInput::default()
+            };
+            let formula = pursuit_steering(2.7, 8.0, angle);
+            assert_eq!(steady_steering(&input).to_bits(), formula.to_bits());
+        }
+    }
+
     proptest! {
         #[test]
         fn a_follower_at_safe_speed_never_hits_a_braking_leader(

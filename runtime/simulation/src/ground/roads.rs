@@ -732,3 +732,27 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
         speed: speed as f32,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Stand;
+    use roadwright_scenario::lane_graph::NO_LANELET;
+
+    #[test]
+    fn one_goes_on_to_what_follows_in_the_graph_and_nowhere_else() {
+        let stand = Stand::crossing();
+        let graph = stand.ground.graph();
+        let count = graph.lanelets().len() as u32;
+        let mut beside_the_first = 0;
+        for id in 0..count {
+            let following = graph.successors(id);
+            beside_the_first += following.len().saturating_sub(1);
+            for next in (0..count).chain([NO_LANELET]) {
+                let leads = stand.ground.leads_to(id, next);
+                assert_eq!(leads, following.contains(&next), "from {id} to {next}");
+            }
+        }
+        // Of four approaches each leads at least two ways.
+        assert!(beside_the_first >= 4, "{beside_the_first}");
+    }
+}
