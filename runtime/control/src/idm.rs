@@ -5,7 +5,7 @@ use crate::term::{self, Term};
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
-use roadwright_plugin_api::{ControllerInput, ControllerOutput};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::collections::BTreeMap;
 
 static INFO: ModuleInfo = ModuleInfo {
@@ -140,6 +140,9 @@ fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
 /// Distance to an obstacle straight ahead, m; far if it is to the side, because the model can brake for
 /// it but not steer around it.
 fn in_the_way(input: &ControllerInput) -> f64 {
+    if input.obstacle_distance >= NOTHING {
+        return NOTHING;
+    }
     // The angle is held at 1.5 rad: towards pi the sine falls again, and what stands behind would count
     // as straight ahead.
     let lateral = input.obstacle_distance
@@ -147,7 +150,7 @@ fn in_the_way(input: &ControllerInput) -> f64 {
     if lateral < CLEARANCE {
         input.obstacle_distance
     } else {
-        roadwright_plugin_api::NOTHING
+        NOTHING
     }
 }
 
@@ -216,7 +219,6 @@ impl Controller for Idm {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadwright_plugin_api::NOTHING;
 
     fn free(speed: f64) -> ControllerInput {
         ControllerInput {

@@ -42,6 +42,10 @@ pub fn steady_steering(input: &ControllerInput) -> f64 {
         waypoint_angle,
         ..
     } = *input;
+    // Straight ahead, as where nobody looks at the way: then there is nothing to limit.
+    if waypoint_angle == 0.0 {
+        return waypoint_angle;
+    }
     let wanted = pursuit_steering(wheelbase, waypoint_distance, waypoint_angle);
     // v^2 / radius is the lateral acceleration; standing, any steering will do.
     let largest = atan(wheelbase * LATERAL_ACCELERATION / (speed * speed).max(0.1));
@@ -111,6 +115,21 @@ mod tests {
         );
         let fast = roadwright_geometry::math::tan(steady_steering(&input(11.0)));
         assert!((121.0 * fast / 5.2 - 4.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn straight_ahead_the_law_steers_to_the_bit_as_its_formula_does() {
+        for angle in [0.0, -0.0, 1e-300] {
+            let input = ControllerInput {
+                speed: 13.0,
+                wheelbase: 2.7,
+                waypoint_distance: 8.0,
+                waypoint_angle: angle,
+                ..ControllerInput::default()
+            };
+            let formula = pursuit_steering(2.7, 8.0, angle);
+            assert_eq!(steady_steering(&input).to_bits(), formula.to_bits());
+        }
     }
 
     proptest! {

@@ -316,9 +316,17 @@ impl Roads {
     /// Whether one goes on from a lanelet to `next` without changing lanes.
     #[inline]
     pub(crate) fn leads_to(&self, id: LaneletId, next: LaneletId) -> bool {
+        // Mostly there is one. Places without a successor hold `NO_LANELET`, which a caller may ask for.
+        if self.gists[id as usize].successors[0] == next {
+            return next != NO_LANELET;
+        }
+        self.forks_to(id, next)
+    }
+
+    /// Whether one goes on from a lanelet to `next`, which may be another one than the first that follows.
+    fn forks_to(&self, id: LaneletId, next: LaneletId) -> bool {
         let gist = &self.gists[id as usize];
         if gist.successor_count as usize <= NEAR_SUCCESSORS {
-            // Places without a successor hold `NO_LANELET`, which a caller may ask for.
             return gist.successors.contains(&next) && next != NO_LANELET;
         }
         self.graph.successors(id).contains(&next)
@@ -723,4 +731,28 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
         curvature,
         speed: speed as f32,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::Stand;
+    use roadwright_scenario::lane_graph::NO_LANELET;
+
+    #[test]
+    fn one_goes_on_to_what_follows_in_the_graph_and_nowhere_else() {
+        let stand = Stand::crossing();
+        let graph = stand.ground.graph();
+        let count = graph.lanelets().len() as u32;
+        let mut beside_the_first = 0;
+        for id in 0..count {
+            let following = graph.successors(id);
+            beside_the_first += following.len().saturating_sub(1);
+            for next in (0..count).chain([NO_LANELET]) {
+                let leads = stand.ground.leads_to(id, next);
+                assert_eq!(leads, following.contains(&next), "from {id} to {next}");
+            }
+        }
+        // Of four approaches each leads at least two ways.
+        assert!(beside_the_first >= 4, "{beside_the_first}");
+    }
 }

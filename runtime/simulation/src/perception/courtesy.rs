@@ -70,6 +70,9 @@ impl View<'_> {
     }
 
     fn look_beside(&self, agent: u32, side: LaneletId, courtesy: &mut Courtesy) {
+        if self.index.on_lanelet(side).is_empty() {
+            return;
+        }
         let progress = self.progress(agent);
         let wants_over = self.route(agent).lanelet(progress.at + 1) == Some(side);
         let own = if wants_over { progress.seeking } else { 0.0 };

@@ -125,46 +125,39 @@ impl View<'_> {
     /// infinity if there is none.
     #[inline]
     fn stop_on(&self, agent: u32, stretch: &Stretch) -> f64 {
-        let stops = self.stops_on(agent, stretch);
-        stops
-            .iter()
-            .map(|(stop, _)| *stop)
-            .fold(f64::INFINITY, f64::min)
+        let mut nearest = f64::INFINITY;
+        self.for_each_stop(agent, stretch, |stop, _| nearest = nearest.min(stop));
+        nearest
     }
 
-    /// Distances from the front to the places on a stretch where the agent has to stand, m, each with
-    /// what asks for it; infinity where nothing does.
+    /// Calls `visit` with the distances from the front to the places on a stretch where the agent has to
+    /// stand, m, each with what asks for it.
     #[inline]
-    fn stops_on(&self, agent: u32, stretch: &Stretch) -> [(f64, StopCause); 4] {
+    fn for_each_stop(&self, agent: u32, stretch: &Stretch, mut visit: impl FnMut(f64, StopCause)) {
         let front = self.vehicle_type(agent).front;
         let progress = self.progress(agent);
-        let mut stops = [
-            (f64::INFINITY, StopCause::Closed(stretch.lanelet)),
-            (f64::INFINITY, StopCause::Wall),
-            (f64::INFINITY, StopCause::Goal),
-            (f64::INFINITY, StopCause::LaneEnd),
-        ];
         if stretch.at > progress.at && self.is_closed(stretch, agent) {
-            stops[0].0 = stretch.distance - front - self.setback(stretch);
+            let line = stretch.distance - front - self.setback(stretch);
+            visit(line, StopCause::Closed(stretch.lanelet));
         }
         let claim = &self.agents.claim[agent as usize];
         if claim.wall_at == stretch.at + 1 && !self.ignores_law(agent) {
             // It has been let in, and waits inside for another who passes first.
-            stops[1].0 = stretch.distance + f64::from(claim.wall_s) - front;
+            let wall = stretch.distance + f64::from(claim.wall_s) - front;
+            visit(wall, StopCause::Wall);
         }
         if stretch.is_last && progress.holds_arrival {
             // At its last goal it stands until its behaviour says what comes next. Goals are reached
             // with the rear axle, so the front is not subtracted.
             let route = self.route(agent);
             let goal = stretch.distance + goal_on(route, stretch.lanelet, stretch.length);
-            stops[2].0 = (goal + STOP_BEYOND).max(0.0);
+            visit((goal + STOP_BEYOND).max(0.0), StopCause::Goal);
         }
         if stretch.changes && !self.may_change_later(agent, stretch) {
             // The lane has to be changed before it ends.
             let end = stretch.distance + stretch.length;
-            stops[3].0 = end - front - LANE_END_GAP;
+            visit(end - front - LANE_END_GAP, StopCause::LaneEnd);
         }
-        stops
     }
 
     /// How far before a connection one stops, m.
@@ -185,7 +178,7 @@ impl View<'_> {
         let mut stops: Vec<(f64, StopCause)> = Vec::new();
         let stretches = || self.ahead(agent).take_while(|s| s.distance < reach);
         for stretch in stretches() {
-            stops.extend(self.stops_on(agent, &stretch));
+            self.for_each_stop(agent, &stretch, |stop, cause| stops.push((stop, cause)));
             leader = leader.or_else(|| self.leader_on(agent, &stretch));
         }
         if let Some((entry, distance)) = leader {
@@ -236,7 +229,10 @@ impl View<'_> {
             .ground
             .fork_before(position.lanelet)
             .and_then(|fork| self.parting(agent, fork, position.lanelet, position.s));
-        let nearest = self.nearest([on_it, on_old, beside].into_iter().flatten());
+        let nearest = match (on_old, beside) {
+            (None, None) => on_it,
+            _ => self.nearest([on_it, on_old, beside].into_iter().flatten()),
+        };
         let ahead = nearest.map(|entry| (entry, -position.s));
         let next = self.route(agent).lanelet(self.progress(agent).at + 1);
         let merging = next.and_then(|next| {
@@ -321,6 +317,7 @@ impl View<'_> {
     /// have joined a stream is the relaxation of [Laval and Leclercq 2008].
     ///
     /// `beyond` is a place on the own connection, m, `distance` the way to its start, m.
+    #[inline]
     fn merging(
         &self,
         agent: u32,
@@ -328,7 +325,19 @@ impl View<'_> {
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
-        let (junction, path) = self.ground.contested(connection)?;
+        // Most lanelets are lanes, where nobody joins.
+        let conflict = self.ground.contested(connection)?;
+        self.merging_in(agent, conflict, (connection, next), (beyond, distance))
+    }
+
+    /// The same on a connection of which junction and path are known.
+    fn merging_in(
+        &self,
+        agent: u32,
+        (junction, path): (u32, u32),
+        (connection, next): (LaneletId, LaneletId),
+        (beyond, distance): (f64, f64),
+    ) -> Option<Ahead> {
         let length = self.ground.length(connection);
         let mut nearest = None;
         for &other in self.ground.joining(connection, next) {
@@ -362,12 +371,16 @@ impl View<'_> {
     }
 
     /// The nearer one of two vehicles ahead.
+    #[inline]
     fn nearer(&self, one: Option<Ahead>, other: Option<Ahead>) -> Option<Ahead> {
+        // Mostly there is one at most.
+        let (Some(a), Some(b)) = (one, other) else {
+            return one.or(other);
+        };
         let place = |ahead: &Ahead| ahead.0.s + ahead.1;
-        one.into_iter().chain(other).min_by(|a, b| {
-            let by_id = || self.id(&a.0).cmp(&self.id(&b.0));
-            place(a).total_cmp(&place(b)).then_with(by_id)
-        })
+        let by_id = || self.id(&a.0).cmp(&self.id(&b.0));
+        let order = place(&a).total_cmp(&place(&b)).then_with(by_id);
+        Some(if order.is_le() { a } else { b })
     }
 
     /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.

@@ -111,7 +111,9 @@ pub(crate) fn control(
                     samples
                 },
             );
-            stage.samples.extend(samples.into_iter().flatten());
+            samples
+                .into_iter()
+                .for_each(|slice| stage.samples.extend(slice));
             let orders = stage.rows.outputs.iter().map(|&answer| answer.into());
             held += take_orders(due.0, orders, &stage.samples, step.period, agents);
         }

@@ -61,10 +61,20 @@ impl Pivot {
 
 impl View<'_> {
     /// The turn on the spot that the way of an agent asks for, if its vehicle can.
+    #[inline]
     pub(super) fn pivot(&self, agent: u32, input: &ControllerInput) -> Option<Pivot> {
         let who = &self.agents.identity[agent as usize];
+        match who.level {
+            DynamicsLevel::Rigid => self.pivot_of_body(agent, input),
+            _ => None,
+        }
+    }
+
+    /// The same for an agent of level `rigid`.
+    fn pivot_of_body(&self, agent: u32, input: &ControllerInput) -> Option<Pivot> {
+        let who = &self.agents.identity[agent as usize];
         let kind = self.types.get(who.vehicle_type);
-        if !kind.has_tracks || who.level != DynamicsLevel::Rigid {
+        if !kind.has_tracks {
             return None;
         }
         let tracks = self.types.rigid(who.vehicle_type).tracks?;

@@ -252,10 +252,14 @@ impl Alleys {
         if !position.is_on_lane() {
             return None;
         }
+        let way = scene.ground.way_to_alleys(position.lanelet);
+        if way == f64::INFINITY {
+            return None;
+        }
         let kind = scene.vehicle_type(agent);
         let reach = reach(scene.ground, &scene.agents.motion[index], position, kind);
         // Most agents come to no alley soon, wherever their routes lead: they are done here.
-        if scene.ground.way_to_alleys(position.lanelet) - position.s >= reach {
+        if way - position.s >= reach {
             return None;
         }
         let route = scene.route(agent);

@@ -126,6 +126,10 @@ impl Claims {
         out.clear();
         for &junction in &self.busy {
             for grant in &self.granted[junction as usize] {
+                // Who is in the junction is beyond its line, wherever that lies before it.
+                if scene.front_of(grant) > 0.0 {
+                    continue;
+                }
                 let distance = scene.before_line(junction, grant);
                 if distance < 0.0 {
                     continue;

@@ -196,15 +196,16 @@ impl State {
     ) {
         let lasts = |duration: f64| time - self.since + ROUNDING < duration;
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
-        let closing = programme.longest_intergreen();
+        // Asked for only where a programme begins or ends: it looks at all of them.
+        let closing = || programme.longest_intergreen();
         match self.phase {
-            Phase::ClosingAmber if lasts(closing.amber) => {}
+            Phase::ClosingAmber if lasts(closing().amber) => {}
             Phase::ClosingAmber => self.enter(Phase::ClosingRed, time),
-            Phase::ClosingRed if lasts(closing.all_red) => {}
+            Phase::ClosingRed if lasts(closing().all_red) => {}
             Phase::ClosingRed => self.open(programme, time),
-            Phase::Opening if lasts(closing.red_amber) => {}
+            Phase::Opening if lasts(closing().red_amber) => {}
             Phase::Opening => *self = Self::begin(programme, time),
-            Phase::LastAmber if lasts(closing.amber) => {}
+            Phase::LastAmber if lasts(closing().amber) => {}
             Phase::LastAmber => self.enter(Phase::Closed, time),
             Phase::Closed => {}
             _ if self.is_on_clock(programme, time, desk) => self.read_off(programme, time),
