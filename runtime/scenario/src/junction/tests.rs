@@ -534,7 +534,7 @@ fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
         // The front swings out where the bend ends, over who has just come in.
         let (from, to) = met(3.0).unwrap();
         assert!(from > 0.6 && to < 0.4, "{from} {to}");
-        assert_eq!(met(8.0), None);
+        assert_eq!(met(10.0), None);
     }
 }
 
