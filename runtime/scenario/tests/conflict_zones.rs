@@ -19,7 +19,7 @@ const SAMPLES: usize = 60_000;
 /// On one junction.
 const PER_JUNCTION: usize = 2_000;
 /// Wide bodies in lanes beside each other may overlap so much, m: ordinary ones do not touch then.
-const BESIDE: f64 = 0.3;
+const BESIDE: f64 = 0.2;
 /// From the rear axle to the rear end, m: a car and a bus.
 const REAR: [f64; 2] = [0.95, 2.2];
 

@@ -22,9 +22,9 @@ const MARGIN: f64 = 0.4;
 /// bodies touch that swing out (`sweep.rs`).
 const LANE_SHARE: f64 = 0.95;
 /// Bodies in lanes beside each other may overlap so much, m. A car of ordinary size, 1.8 m wide and 3.55 m
-/// before its rear axle, needs 0.1 m less in its own lane and swings out 0.1 m less than [`Body::CAR`], and
-/// 0.1 m is what bodies keep on either side: where more is missing, two of those touch.
-const SLIM: f64 = 0.3;
+/// before its rear axle, needs 0.1 m less in its own lane than [`Body::CAR`] and swings out 0.1 m less: two
+/// of those keep 0.1 m between them, which those need who do not keep to their line by the centimetre.
+const SLIM: f64 = 0.2;
 /// Lanes that are nearer to each other than this are too narrow for two who meet in a bend, m.
 const NARROW: f64 = 2.8;
 /// Who meets another one there keeps so far from it, m.
