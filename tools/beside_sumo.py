@@ -59,7 +59,7 @@ class Place:
 
 def without_signals(scenario):
     """Signals that stay dark: signs and sides decide."""
-    for rules in scenario["junctions"].values() if isinstance(scenario["junctions"], dict) else scenario["junctions"]:
+    for rules in scenario["junctions"].values():
         if rules.get("control") == "signals" or rules.get("plan"):
             rules["plan"] = {"mode": "off"}
 

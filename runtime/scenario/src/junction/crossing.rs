@@ -16,6 +16,7 @@
 use super::arm::Arm;
 use super::conflicts::{Body, Interval};
 use super::corner::{self, Corner};
+use super::sweep::on_curve;
 use super::{ConnectingPath, Flag, LaneEnd};
 use crate::ids::RoadId;
 use crate::junction_rules::CrossingRule;
@@ -292,8 +293,7 @@ fn taken(crossing: &Crossing, curve: &ReferenceLine, body: Body) -> Option<Taken
 
 /// The corners of a body whose rear axle is at `s` of a curve, or on the lanes in line with it.
 fn outline(curve: &ReferenceLine, length: f64, s: f64, body: Body) -> [DVec2; 4] {
-    let on_curve = curve.pose(s.clamp(0.0, length));
-    let beyond = s - s.clamp(0.0, length);
+    let (on_curve, beyond) = on_curve(curve, length, s);
     let half = 0.5 * body.width + BESIDE;
     [
         (-body.rear, -half),

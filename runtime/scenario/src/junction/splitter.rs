@@ -11,6 +11,7 @@
 
 use super::arm::{Arm, ArmLane};
 use super::conflicts::Body;
+use super::sweep::on_curve;
 use super::{ConnectingPath, LaneEnd};
 use crate::ids::RoadId;
 use crate::road::{DrivingSide, RoadEnd};
@@ -177,8 +178,7 @@ impl Frame {
         let along_body = (body.length() / BESIDE_STEP).ceil() as usize;
         for i in 0..=steps {
             let s = first + (last - first) * i as f64 / steps as f64;
-            let on_curve = curve.pose(s.clamp(0.0, length));
-            let beyond = s - s.clamp(0.0, length);
+            let (on_curve, beyond) = on_curve(curve, length, s);
             let share_of_way = s / length.max(1e-6);
             for k in 0..=along_body {
                 let share = k as f64 / along_body as f64;

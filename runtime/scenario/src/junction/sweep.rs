@@ -88,27 +88,7 @@ impl Boxes {
                 i += 1 + (lacks / self.most_between) as usize;
                 continue;
             }
-            let own = self.place(i);
-            // Most of those that are near are known.
-            let known = met.filter(|(known, _)| known.holds(own));
-            let known = known.map_or(0..0, |(_, theirs)| other.inside(theirs));
-            let mut j = 0;
-            while let Some(another) = other.all.get(j) {
-                if known.contains(&j) {
-                    j = known.end;
-                    continue;
-                }
-                let apart = (one.centre - another.centre).length_squared();
-                if apart >= reach * reach {
-                    j += 1 + ((apart.sqrt() - reach) / other.most_between) as usize;
-                    continue;
-                }
-                if one.penetration(another) > depth {
-                    let place = (own, other.place(j));
-                    met = Some(met.map_or(place, |(a, b)| (a.and(place.0), b.and(place.1))));
-                }
-                j += 1;
-            }
+            met = self.meeting_of(i, other, depth, met);
             i += 1;
         }
         // Who is in a place for less than its own length is in it until its rear has passed where its
@@ -118,6 +98,39 @@ impl Boxes {
             ..place
         };
         met.map(|(own, theirs)| (whole(own), whole(theirs)))
+    }
+
+    /// The same for one box of this way.
+    fn meeting_of(
+        &self,
+        number: usize,
+        other: &Self,
+        depth: f64,
+        mut met: Option<(Interval, Interval)>,
+    ) -> Option<(Interval, Interval)> {
+        let reach = self.radius + other.radius;
+        let (one, own) = (&self.all[number], self.place(number));
+        // Most of those that are near are known.
+        let known = met.filter(|(places, _)| places.holds(own));
+        let known = known.map_or(0..0, |(_, theirs)| other.inside(theirs));
+        let mut j = 0;
+        while let Some(another) = other.all.get(j) {
+            if known.contains(&j) {
+                j = known.end;
+                continue;
+            }
+            let apart = (one.centre - another.centre).length_squared();
+            if apart >= reach * reach {
+                j += 1 + ((apart.sqrt() - reach) / other.most_between) as usize;
+                continue;
+            }
+            if one.penetration(another) > depth {
+                let place = (own, other.place(j));
+                met = Some(met.map_or(place, |(a, b)| (a.and(place.0), b.and(place.1))));
+            }
+            j += 1;
+        }
+        met
     }
 
     /// The numbers of the boxes whose places lie in an interval.
@@ -149,9 +162,16 @@ impl Boxes {
 
 /// A rear axle at `s` of a curve, or on the lanes in line with it.
 fn pose(curve: &ReferenceLine, length: f64, s: f64) -> Pose {
-    let on_curve = curve.pose(s.clamp(0.0, length));
+    let (on_curve, beyond) = on_curve(curve, length, s);
     Pose {
-        position: on_curve.point(s - s.clamp(0.0, length), 0.0),
+        position: on_curve.point(beyond, 0.0),
         heading: on_curve.heading,
     }
+}
+
+/// The pose of a curve that is nearest to `s` along it and the lanes in line with it, and how far ahead of
+/// that `s` is, m.
+pub(super) fn on_curve(curve: &ReferenceLine, length: f64, s: f64) -> (Pose, f64) {
+    let nearest = s.clamp(0.0, length);
+    (curve.pose(nearest), s - nearest)
 }

@@ -149,7 +149,7 @@ impl Editing<'_> {
                 let still = still.filter(|(other, _)| waiting.contains(other));
                 still.map(|&(_, depth)| depth).fold(0.0, f64::max)
             };
-            // Nobody is swept over; where each would sweep over another one, least.
+            // Who sweeps over nobody; where each would, the one that does least.
             let depths = waiting.iter().map(deepest).enumerate();
             let next = depths.min_by(|a, b| a.1.total_cmp(&b.1));
             order.push(waiting.remove(next.map_or(0, |(place, _)| place)));

@@ -340,18 +340,12 @@ impl Editing<'_> {
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
-        for Wanted {
-            place,
-            agent,
-            path,
-            exit,
-            ..
-        } in wanted
-        {
+        for one in wanted {
             // Whose way has another shape has been let in for another one, and goes by its place.
-            let is_under = place == agents.progress[agent as usize].at;
-            if !is_under || keeps[agent as usize] == Keeps::Line {
-                claims.hold(agent, path, place, exit, true);
+            let index = one.agent as usize;
+            let is_under = one.place == agents.progress[index].at;
+            if !is_under || keeps[index] == Keeps::Line {
+                one.hold(claims);
             }
         }
         ahead
@@ -361,24 +355,17 @@ impl Editing<'_> {
     /// anybody; the others have to ask again.
     fn let_in_again(&mut self, wanted: Vec<Wanted>) {
         let claims = &mut self.traffic.claims;
-        for Wanted {
-            place,
-            agent,
-            path,
-            exit,
-            ..
-        } in wanted
-        {
-            let claim = &mut self.agents.claim[agent as usize];
+        for one in wanted {
+            let claim = &mut self.agents.claim[one.agent as usize];
             // An earlier connection of this agent was refused: it does not get to this one.
-            if place >= claim.granted_to || claims.has(agent, path.0, place) {
+            if one.place >= claim.granted_to || claims.has(one.agent, one.path.0, one.place) {
                 continue;
             }
-            if claims.are_in_conflict(agent, path, self.ground) {
-                claim.granted_to = place;
-                claims.forget_from(agent, place);
+            if claims.are_in_conflict(one.agent, one.path, self.ground) {
+                claim.granted_to = one.place;
+                claims.forget_from(one.agent, one.place);
             } else {
-                claims.hold(agent, path, place, exit, false);
+                one.hold(claims);
             }
         }
     }
@@ -459,6 +446,16 @@ struct Wanted {
 impl Wanted {
     fn is_ahead(&self) -> bool {
         self.order.0
+    }
+
+    fn hold(&self, claims: &mut Claims) {
+        claims.hold(
+            self.agent,
+            self.path,
+            self.place,
+            self.exit,
+            !self.is_ahead(),
+        );
     }
 }
 
