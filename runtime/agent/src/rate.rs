@@ -16,6 +16,16 @@ impl Rate {
         }
     }
 
+    /// The nearest period that is a whole number of strides of so many steps; at least one stride.
+    #[must_use]
+    pub fn in_strides(self, stride: u64) -> Self {
+        let stride = stride.max(1);
+        let strides = (self.period + stride / 2) / stride;
+        Self {
+            period: strides.max(1) * stride,
+        }
+    }
+
     /// Steps between two questions.
     pub fn period(&self) -> u64 {
         self.period
@@ -34,6 +44,14 @@ impl Rate {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn periods_become_whole_strides() {
+        // 30 Hz, 10 Hz, 4 Hz and 1 Hz at 10 ms, in strides of a tenth of a second.
+        let rates = [30.0, 10.0, 4.0, 1.0].map(|hz| Rate::new(hz, 0.01).in_strides(10).period());
+        assert_eq!(rates, [10, 10, 30, 100]);
+        assert_eq!(Rate::new(30.0, 0.01).in_strides(1).period(), 3);
+    }
 
     #[test]
     fn rates_become_whole_periods() {

@@ -41,6 +41,9 @@ macro_rules! columns {
             $($(#[$doc])* pub(crate) $column: $rows,)*
             /// Free indices; the last one is given away next.
             free: Vec<u32>,
+            /// Indices of those who have left, until they are free again.
+            #[serde(skip)]
+            leaving: Vec<u32>,
             /// Agents that drive, or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
             /// Pedals of those who drive by them; shorter than the columns as long as those behind do not.
@@ -49,7 +52,7 @@ macro_rules! columns {
             /// What some fitnesses want to know; empty if none does.
             #[serde(skip)]
             pub(crate) accounts: Accounts,
-            /// Grows whenever an agent comes or leaves, or changes its modules.
+            /// Grows whenever an agent comes or leaves, or changes its modules or level.
             #[serde(skip)]
             revision: u64,
             /// Index by id; asked for single ids, never gone through.
@@ -135,6 +138,7 @@ impl Agents {
         let before = std::mem::replace(&mut self.identity[index as usize].level, level);
         self.count[before as usize] -= 1;
         self.count[level as usize] += 1;
+        self.touch();
     }
 
     /// Another number: somebody came or went, or has other modules.
@@ -224,6 +228,7 @@ impl Agents {
         // The row keeps its id until the index is free: whoever holds the index in this step finds an
         // agent that does not drive, and no other one.
         identity.phase = Phase::Gone;
+        self.leaving.push(index);
         self.by_id.remove(&identity.id);
         self.count[identity.level as usize] -= 1;
         self.touch();
@@ -232,20 +237,33 @@ impl Agents {
     /// At a step boundary, before modules are told anything: frees the indices of those whose
     /// leaving was told at the one before.
     pub(crate) fn release(&mut self) {
-        for (index, identity) in self.identity.iter_mut().enumerate() {
-            if identity.phase == Phase::Told {
+        let Self {
+            identity,
+            leaving,
+            free,
+            ..
+        } = self;
+        leaving.retain(|&index| {
+            let identity = &mut identity[index as usize];
+            let is_told = identity.phase == Phase::Told;
+            if is_told {
                 *identity = Identity::default();
-                self.free.push(index as u32);
+                free.push(index);
             }
-        }
+            !is_told
+        });
     }
 
     /// At a step boundary, after modules have been told.
     pub(crate) fn note_told(&mut self) {
-        let gone = self.identity.iter_mut();
-        for identity in gone.filter(|identity| identity.phase == Phase::Gone) {
-            identity.phase = Phase::Told;
+        for &index in &self.leaving {
+            self.identity[index as usize].phase = Phase::Told;
         }
+    }
+
+    /// Who has left, and still has its index.
+    pub(crate) fn leaving(&self) -> &[u32] {
+        &self.leaving
     }
 
     /// Whether the columns are of one length, and all that agents point at is there: lanelets,
@@ -295,6 +313,9 @@ impl Agents {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());
         self.by_id = known.map(|(index, who)| (who.id, index as u32)).collect();
+        let left = self.identity.iter().enumerate();
+        let left = left.filter(|(_, who)| matches!(who.phase, Phase::Gone | Phase::Told));
+        self.leaving = left.map(|(index, _)| index as u32).collect();
     }
 }
 

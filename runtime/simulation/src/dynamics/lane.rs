@@ -3,16 +3,19 @@
 //! It keeps lanelet, s, t and speed; a pose is made when somebody reads it. Steering is ignored.
 //! A change of lane is a smooth profile of t that is done where a connection begins: there t is 0.
 
-use super::{Body, Level, LevelStep};
-use crate::agents::LanePosition;
+use super::{Body, Level, LevelStep, STANDING};
+use crate::agents::{LanePosition, Motion};
 use crate::ground::Ground;
+use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
 use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
-/// Time for which a command is held at most, s.
+/// Time for which a command is held at most, s. In between a body rolls on, and neither the ground nor its
+/// route is looked at.
 const STRIDE: f64 = 0.1;
 /// A change of lane takes this long, s, and at least this far, m; less only before a junction.
 const CHANGE_TIME: f64 = 3.0;
@@ -34,6 +37,11 @@ pub(crate) struct LaneState {
     /// Share of the change that is done, 0 to 1, and how much of it is done in a metre.
     done: f64,
     rate: f64,
+    /// Curvature of the lane where it was looked at last, 1/m.
+    curvature: f64,
+    /// The lanelet on which it rolls until its stride ends, and up to where, m; nowhere if that is 0.
+    rolls_to: f64,
+    rolls_on: LaneletId,
     /// Whether it wanted to go on in this stride and the slope was stronger.
     is_too_steep: bool,
 }
@@ -55,6 +63,54 @@ impl Level for Lane {
     }
 
     #[inline]
+    fn may_roll(state: &LaneState, position: &LanePosition) -> bool {
+        position.lanelet == state.rolls_on && position.s < state.rolls_to && position.t == 0.0
+    }
+
+    #[inline]
+    fn roll(
+        state: &LaneState,
+        motion: &mut Motion,
+        position: &mut LanePosition,
+        dt: f64,
+    ) -> Option<f64> {
+        if !Self::may_roll(state, position) {
+            return None;
+        }
+        let before = motion.speed;
+        if before == 0.0 {
+            motion.acceleration = 0.0;
+            return Some(0.0);
+        }
+        let speed = before + state.acceleration * dt;
+        let way = 0.5 * (before + speed) * dt;
+        if speed < STANDING || position.s + way >= state.rolls_to {
+            return None;
+        }
+        motion.acceleration = (speed - before) / dt;
+        motion.speed = speed;
+        motion.yaw_rate = speed * state.curvature;
+        position.s += way;
+        Some(way)
+    }
+
+    #[inline]
+    fn let_roll(
+        state: &mut LaneState,
+        (motion, position, vehicle_type): (&Motion, &LanePosition, &VehicleType),
+        until: f64,
+    ) {
+        let speed = motion.speed;
+        // Setting out, coming to rest and the highest speed are looked at.
+        let stands = speed == 0.0 && state.acceleration <= 0.0;
+        let fastest = speed + state.acceleration * STRIDE;
+        let is_even = speed >= STANDING && fastest <= vehicle_type.limits.max_speed;
+        let may_roll = position.t == 0.0 && (stands || is_even);
+        state.rolls_on = position.lanelet;
+        state.rolls_to = if may_roll { until } else { 0.0 };
+    }
+
+    #[inline]
     fn advance(state: &mut LaneState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         if step.begins {
             state.acceleration = given(state, &body, step);
@@ -68,7 +124,8 @@ impl Level for Lane {
         // distance: steps of 10 or 50 ms come to the same place.
         let way = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
         motion.acceleration = (motion.speed - before) / step.dt;
-        motion.yaw_rate = motion.speed * step.ground.curvature(position.lanelet, position.s);
+        state.curvature = step.ground.curvature(position.lanelet, position.s);
+        motion.yaw_rate = motion.speed * state.curvature;
         if position.t != 0.0 {
             let room = room_before_junction(step.ground, position);
             position.t = state.drift(position.t, way, motion.speed, room);
@@ -114,6 +171,11 @@ fn on_slope(grade: &Grade, body: &Body<'_>, dt: f64) -> f64 {
 }
 
 impl LaneState {
+    /// Its place or its roads are others: it has to be looked at in the next step.
+    pub(super) fn stop_rolling(&mut self) {
+        self.rolls_to = 0.0;
+    }
+
     /// Whether the slope is too steep for what its driver wants.
     pub(super) fn is_held(&self) -> bool {
         self.is_too_steep
@@ -183,6 +245,8 @@ pub(super) fn pose(state: &LaneState, ground: &Ground, position: &LanePosition) 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::agents::Command;
+    use crate::testing::Stand;
     use proptest::prelude::*;
 
     #[test]
@@ -191,7 +255,64 @@ mod tests {
         assert_eq!(strides, [100, 10, 5, 3, 2, 1, 1, 1]);
     }
 
+    /// A car of 14 m/s at most on a straight road of 200 m.
+    fn road() -> (Stand, VehicleType, LaneletId) {
+        let stand = Stand::on(&[((0.0, 0.0), (200.0, 0.0), 1, 0)]);
+        let mut vehicle_type = *stand.types.get(0);
+        vehicle_type.limits.max_speed = 14.0;
+        let lanelet = stand.lanes_from_the_right()[0];
+        (stand, vehicle_type, lanelet)
+    }
+
     proptest! {
+        #[test]
+        fn rolling_is_what_looking_at_each_step_gives(
+            speed in 0.0..15.0f64, acceleration in -8.0..3.0f64, s in 0.0..200.0f64, dt in 0.001..0.05f64,
+        ) {
+            let (stand, vehicle_type, lanelet) = road();
+            let place = LanePosition { lanelet, s, ..LanePosition::default() };
+            let command = Command { acceleration, steering: 0.0 };
+            let drive = |rolls: bool| {
+                let mut state = LaneState::default();
+                let (mut motion, mut position) = (Motion { speed, ..Motion::default() }, place);
+                let mut rolled = 0;
+                for step in 0..Lane::stride(dt) {
+                    if rolls && Lane::roll(&state, &mut motion, &mut position, dt).is_some() {
+                        rolled += 1;
+                        continue;
+                    }
+                    let body = Body {
+                        motion: &mut motion,
+                        position: &mut position,
+                        command: &command,
+                        pedals: None,
+                        vehicle_type: &vehicle_type,
+                        drive_train: None,
+                        is_reversing: false,
+                    };
+                    let step = LevelStep {
+                        ground: &stand.ground,
+                        dt,
+                        physics_rate_hz: 100.0,
+                        begins: step == 0,
+                    };
+                    position.s += Lane::advance(&mut state, body, step).unwrap_or(0.0);
+                    if rolls {
+                        let body = (&motion, &position, &vehicle_type);
+                        Lane::let_roll(&mut state, body, stand.ground.length(lanelet));
+                    }
+                }
+                (motion, position, rolled)
+            };
+            let (slow, quick) = (drive(false), drive(true));
+            prop_assert_eq!(&slow.0, &quick.0);
+            prop_assert_eq!(&slow.1, &quick.1);
+            // A stride that begins well within a lane, neither near to a standstill nor to the highest speed,
+            // is rolled but for its first step.
+            let is_even = (1.0..13.0).contains(&speed) && s < 190.0;
+            prop_assert!(!is_even || quick.2 == Lane::stride(dt) - 1, "{} steps", quick.2);
+        }
+
         #[test]
         fn a_change_of_lane_is_smooth_and_takes_three_seconds(
             speed in 0.0..30.0f64, from in -4.0..4.0f64,

@@ -48,6 +48,8 @@ use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_vehicle::{Ask, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
 
+/// Below this speed an agent counts as standing, m/s.
+pub(crate) const STANDING: f64 = 0.1;
 /// Slower than this wheels are drawn straight by levels that do not steer, m/s.
 const CRAWLING: f64 = 0.1;
 
@@ -191,9 +193,49 @@ pub(crate) trait Level {
         ground.length(position.lanelet)
     }
 
+    /// Whether a body may be in the middle of a stride in which nothing happens to it.
+    #[inline]
+    fn may_roll(_state: &Self::State, _position: &LanePosition) -> bool {
+        false
+    }
+
+    /// Moves a body by a step of `dt` seconds within a stride if nothing but its place and speed changes.
+    /// Returns how far it went along its lane, m; `None`: nothing is done.
+    #[inline]
+    fn roll(
+        _state: &Self::State,
+        _motion: &mut Motion,
+        _position: &mut LanePosition,
+        _dt: f64,
+    ) -> Option<f64> {
+        None
+    }
+
+    /// Told after each step that is not rolled: up to where on its lanelet a body may roll until its stride
+    /// ends, m; 0 where it has to be looked at in each step.
+    #[inline]
+    fn let_roll(
+        _state: &mut Self::State,
+        _body: (&Motion, &LanePosition, &VehicleType),
+        _until: f64,
+    ) {
+    }
+
     /// Moves a body by a step, within the limits of its vehicle. Returns how far it went along its
     /// lane, m, if the level keeps to lanes by itself; `None`: the body is projected onto its lane.
     fn advance(state: &mut Self::State, body: Body<'_>, step: LevelStep<'_>) -> Option<f64>;
+}
+
+/// Steps of `dt` seconds for which a level holds a command.
+pub(crate) fn stride(level: DynamicsLevel, dt: f64) -> u64 {
+    let steps = match level {
+        DynamicsLevel::OneTrack => OneTrack::stride(dt),
+        DynamicsLevel::Lane => Lane::stride(dt),
+        DynamicsLevel::DynamicOneTrack => DynamicOneTrack::stride(dt),
+        DynamicsLevel::Rigid => Rigid::stride(dt),
+        DynamicsLevel::Sliding => Sliding::stride(dt),
+    };
+    u64::from(steps)
 }
 
 /// Whether a level serves lanes only.
@@ -308,6 +350,12 @@ impl Dynamics {
             DynamicsLevel::Rigid => self.rigid.grow(agents),
             DynamicsLevel::Sliding => grow(&mut self.sliding, agents),
         }
+    }
+
+    /// All bodies are looked at in the next step, wherever they are in their strides: their roads or routes
+    /// are others.
+    pub(crate) fn stop_rolling(&mut self) {
+        self.lane.iter_mut().for_each(LaneState::stop_rolling);
     }
 
     /// Forgets a body.

@@ -101,6 +101,7 @@ impl Editing<'_> {
         if !Arc::ptr_eq(&before.roads, &self.ground.roads) {
             self.take_roads(&before, new, &flows);
         }
+        self.dynamics.stop_rolling();
         self.dynamics.rigid.take_obstacles(old, new, self.ground);
         let rate = self.pedestrians.unwrap_or(new.settings().pedestrians);
         (self.traffic.people).take_over((&before, self.ground), rate, self.clock);

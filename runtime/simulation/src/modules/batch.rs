@@ -3,7 +3,8 @@
 use super::pool::ModulePool;
 use crate::agents::Agents;
 use rayon::prelude::*;
-use roadwright_agent::Choosable;
+use roadwright_agent::{Choosable, Rate};
+use roadwright_scenario::DynamicsLevel;
 
 /// Rows that a thread takes at once.
 ///
@@ -40,11 +41,54 @@ impl Turn {
     }
 }
 
-/// The agents of one instance by their turn in its period.
-#[derive(Debug, Clone, Default)]
+/// The agents of one instance that are asked at one rate, by their turn in its period.
+#[derive(Debug, Clone)]
 struct Turns {
-    period: u64,
+    rate: Rate,
     turns: Vec<Turn>,
+}
+
+impl Turns {
+    fn push(&mut self, index: u32, id: u64) {
+        let turn = id % self.rate.period() % self.turns.len() as u64;
+        self.turns[turn as usize].push(index, id);
+    }
+
+    /// Those whose turn it is in a step; `chosen` is room for the answer.
+    fn due<'a>(&'a self, step: u64, chosen: &'a mut Turn) -> (&'a [u32], &'a [u64]) {
+        let period = self.rate.period();
+        // The remainder that ids must have: step + id is a multiple of the period.
+        let turn = (period - step % period) % period;
+        let listed = &self.turns[(turn % self.turns.len() as u64) as usize];
+        if self.turns.len() as u64 == period {
+            return (&listed.indices, &listed.ids);
+        }
+        chosen.clear();
+        for (&index, &id) in listed.indices.iter().zip(&listed.ids) {
+            if id % period == turn {
+                chosen.push(index, id);
+            }
+        }
+        (&chosen.indices, &chosen.ids)
+    }
+}
+
+/// Makes room for the turns of instances that are asked at some rates, with nobody in it.
+fn clear(all: &mut Vec<Turns>, rates: impl Iterator<Item = Rate>) {
+    let mut count = 0;
+    for (number, rate) in rates.enumerate() {
+        if number == all.len() {
+            let turns = Vec::new();
+            all.push(Turns { rate, turns });
+        }
+        let own = &mut all[number];
+        own.rate = rate;
+        let turns = rate.period().min(MOST_TURNS) as usize;
+        own.turns.resize_with(turns, Turn::default);
+        own.turns.iter_mut().for_each(Turn::clear);
+        count = number + 1;
+    }
+    all.truncate(count);
 }
 
 /// Whose turn it is in one slot. Made again only when agents come, go or choose other modules.
@@ -52,10 +96,15 @@ struct Turns {
 /// An agent is asked in the steps for which step and id add up to a multiple of the period. Example:
 /// with a period of 3 agents 1 and 4 are asked in step 2, agent 2 in step 1, agent 3 in step 0 or 3.
 /// So each step asks about as many as any other, and whose turn it is depends on ids only.
+///
+/// In some slots those whose level holds an answer for a stride of several steps are asked where strides
+/// begin, and never within one.
 #[derive(Default)]
 pub(crate) struct Rota {
     revision: Option<u64>,
     of: Vec<Turns>,
+    /// Those who are asked where strides begin.
+    in_strides: Vec<Turns>,
     /// Those of a list that is shared by several steps whose turn it is now.
     chosen: Turn,
 }
@@ -63,43 +112,55 @@ pub(crate) struct Rota {
 impl Rota {
     /// Brings the rota up to date.
     pub(crate) fn update<L: Choosable + ?Sized>(&mut self, pool: &ModulePool<L>, agents: &Agents) {
+        self.update_in_strides(pool, agents, |_| 1);
+    }
+
+    /// The same where answers are held: for so many steps by a level. All that hold them for longer than
+    /// one step hold them for the same time.
+    pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
+        &mut self,
+        pool: &ModulePool<L>,
+        agents: &Agents,
+        stride: impl Fn(DynamicsLevel) -> u64,
+    ) {
         // The revision counts whoever comes, goes or changes modules; in most steps it is the same.
         if self.revision == Some(agents.revision()) && self.of.len() == pool.instances.len() {
             return;
         }
         self.revision = Some(agents.revision());
-        self.of.resize_with(pool.instances.len(), Turns::default);
-        for (own, instance) in self.of.iter_mut().zip(&pool.instances) {
-            own.period = instance.rate.period();
-            let count = own.period.min(MOST_TURNS) as usize;
-            own.turns.resize_with(count, Turn::default);
-            own.turns.iter_mut().for_each(Turn::clear);
-        }
+        let longest = DynamicsLevel::ALL.into_iter().map(&stride).max();
+        let longest = longest.unwrap_or(1);
+        let rates = pool.instances.iter().map(|instance| instance.rate);
+        clear(&mut self.of, rates.clone());
+        clear(
+            &mut self.in_strides,
+            rates.map(|rate| rate.in_strides(longest)),
+        );
         for index in agents.driving() {
             let who = &agents.identity[index as usize];
-            let own = &mut self.of[who.modules.of(pool.slot) as usize];
-            let turn = who.id % own.period % own.turns.len() as u64;
-            own.turns[turn as usize].push(index, who.id);
+            let instance = who.modules.of(pool.slot) as usize;
+            let list = match stride(who.level) {
+                1 => &mut self.of,
+                _ => &mut self.in_strides,
+            };
+            list[instance].push(index, who.id);
         }
     }
 
     /// Indices and ids of the agents of an instance whose turn it is in a step: those for which
     /// step and id add up to a multiple of the period.
     pub(crate) fn due(&mut self, instance: usize, step: u64) -> (&[u32], &[u64]) {
-        let own = &self.of[instance];
-        // The remainder that ids must have: step + id is a multiple of the period.
-        let turn = (own.period - step % own.period) % own.period;
-        let listed = &own.turns[(turn % own.turns.len() as u64) as usize];
-        if own.turns.len() as u64 == own.period {
-            return (&listed.indices, &listed.ids);
-        }
-        self.chosen.clear();
-        for (&index, &id) in listed.indices.iter().zip(&listed.ids) {
-            if id % own.period == turn {
-                self.chosen.push(index, id);
-            }
-        }
-        (&self.chosen.indices, &self.chosen.ids)
+        self.of[instance].due(step, &mut self.chosen)
+    }
+
+    /// The same of those who are asked where strides begin, and how often that is.
+    pub(crate) fn due_in_strides(
+        &mut self,
+        instance: usize,
+        step: u64,
+    ) -> ((&[u32], &[u64]), Rate) {
+        let own = &self.in_strides[instance];
+        (own.due(step, &mut self.chosen), own.rate)
     }
 
     /// Whether it is an agent's turn.

@@ -6,7 +6,7 @@ use crate::agents::{
 };
 use crate::clock::Clock;
 use crate::dynamics::{
-    Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, Sliding,
+    Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, STANDING, Sliding,
 };
 use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
@@ -28,9 +28,6 @@ const HALF_WAY_PATIENCE: f64 = 3.0;
 const HALF_WAY: f64 = 0.9;
 /// This close to the middle of its new lane a vehicle has left the old one, m.
 const ACROSS: f64 = 0.5;
-/// Below this speed an agent counts as standing, m/s.
-const STANDING: f64 = 0.1;
-
 /// Who has wanted to climb for so long without success is told of, s.
 const TOO_STEEP: f64 = 2.0;
 
@@ -276,7 +273,8 @@ fn advance_slice<L: Level>(
         if number % WARMED == 0 {
             let batch = number..(number + WARMED).min(identity.len());
             let columns = (&identity[batch.clone()], &position[batch.clone()]);
-            warm::<L>(scene, columns, &progress[batch]);
+            let own = (&states[batch.clone()], &progress[batch]);
+            warm::<L>(scene, columns, own);
         }
         if who.level != L::LEVEL || !who.drives() {
             continue;
@@ -307,15 +305,30 @@ fn advance_slice<L: Level>(
 fn warm<L: Level>(
     scene: &Scene<'_>,
     (identity, positions): (&[Identity], &[LanePosition]),
-    progress: &[Progress],
+    (states, progress): (&[L::State], &[Progress]),
 ) {
-    let rows = identity.iter().zip(positions).zip(progress);
-    let on_lanes = rows.filter(|((who, position), _)| who.drives() && position.is_on_lane());
-    let touched = on_lanes.map(|((_, position), progress)| {
+    let rows = identity
+        .iter()
+        .zip(positions)
+        .zip(states.iter().zip(progress));
+    let looked_at = rows.filter(|((who, position), (state, _))| {
+        let rolls = !scene.begins(who) && L::may_roll(state, position);
+        who.drives() && position.is_on_lane() && !rolls
+    });
+    let touched = looked_at.map(|((_, position), (_, progress))| {
         let next = scene.routes.get(progress.route).lanelet(progress.at + 1);
         L::touch(scene.ground, position) + f64::from(next.unwrap_or(0))
     });
     black_box(touched.sum::<f64>());
+}
+
+impl Scene<'_> {
+    /// Whether a stride of an agent begins. Those of agents begin at different steps: not all take their
+    /// commands at once.
+    #[inline]
+    fn begins(&self, who: &Identity) -> bool {
+        (self.clock.step + who.id).is_multiple_of(self.stride)
+    }
 }
 
 impl<S, F: Footing> Mover<'_, S, F> {
@@ -328,7 +341,16 @@ impl<S, F: Footing> Mover<'_, S, F> {
         order: &Order,
         scene: &Scene<'_>,
     ) -> Arrival {
-        let (before, dt) = (*self.motion, scene.clock.dt);
+        let dt = scene.clock.dt;
+        let begins = scene.begins(who);
+        if !begins && let Some(way) = L::roll(self.state, self.motion, self.position, dt) {
+            self.statistics.count(self.motion, way);
+            if self.motion.speed < STANDING {
+                self.progress.standing += dt;
+            }
+            return Arrival::UnderWay;
+        }
+        let before = *self.motion;
         let route = scene.routes.get(self.progress.route);
         let by_hand = scene.hands.reverses(who.id);
         let is_reversing = by_hand.unwrap_or_else(|| {
@@ -347,8 +369,7 @@ impl<S, F: Footing> Mover<'_, S, F> {
             ground: scene.ground,
             dt,
             physics_rate_hz: scene.types.physics_rate_hz,
-            // Strides of agents begin at different steps: not all take their commands at once.
-            begins: (scene.clock.step + who.id).is_multiple_of(scene.stride),
+            begins,
         };
         let way = L::advance(self.state, body, step);
         let place = self.motion.pose.position;
@@ -369,6 +390,15 @@ impl<S, F: Footing> Mover<'_, S, F> {
             // It has arrived when the person says so.
             return Arrival::UnderWay;
         }
+        if scene.stride > 1 {
+            let until = self.quiet_until(scene.ground);
+            let vehicle_type = scene.types.get(who.vehicle_type);
+            L::let_roll(
+                self.state,
+                (self.motion, self.position, vehicle_type),
+                until,
+            );
+        }
         let reached = self.progress.reached;
         let arrival = self.progress.reach_goals(route, self.position, place);
         if self.progress.reached != reached && !self.position.is_on_lane() {
@@ -376,6 +406,22 @@ impl<S, F: Footing> Mover<'_, S, F> {
             (self.position.s, self.position.t) = (0.0, 0.0);
         }
         arrival
+    }
+}
+
+impl<S, F> Mover<'_, S, F> {
+    /// Up to where on its lanelet nothing happens to an agent but that it drives on, m; 0 where it seeks
+    /// a gap, leaves a lane, or has its next goal.
+    #[inline]
+    fn quiet_until(&self, ground: &Ground) -> f64 {
+        let is_quiet = self.position.may_change_lane()
+            && self.progress.seeking == 0.0
+            && self.progress.at < self.progress.goal_at;
+        if is_quiet {
+            ground.length(self.position.lanelet)
+        } else {
+            0.0
+        }
     }
 }
 

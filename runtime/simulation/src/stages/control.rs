@@ -3,9 +3,10 @@
 use super::pivot::Pivot;
 use crate::agents::{Agents, Order, Statistics};
 use crate::clock::Clock;
+use crate::dynamics::stride;
 use crate::modules::{Modules, Rota, Rows};
 use crate::perception::{Look, Surroundings, View};
-use roadwright_agent::Step;
+use roadwright_agent::{Controller, Module, Step};
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
 };
@@ -15,7 +16,20 @@ use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 #[derive(Default)]
 pub(crate) struct Controlling {
     rota: Rota,
-    pub(crate) rows: Rows<ControllerInput, ControllerOutput>,
+    asking: Asking,
+}
+
+impl Controlling {
+    /// Bytes of the rows.
+    pub(crate) fn bytes(&self) -> usize {
+        self.asking.rows.bytes()
+    }
+}
+
+/// What is filled anew with each question.
+#[derive(Default)]
+struct Asking {
+    rows: Rows<ControllerInput, ControllerOutput>,
     /// The same of those who drive by pedals.
     pedals: Rows<PedalsInput, PedalsOutput>,
     /// What came of their rows.
@@ -32,6 +46,9 @@ const HELD_BEFORE: f64 = 0.1;
 
 /// Asks the controllers about the agents whose turn it is. Returns how many of them had to be held back
 /// from driving over the place where they have to stand.
+///
+/// Who is of a level that holds a command for a stride is asked where his stride begins: what one says
+/// within a stride would not be heard.
 pub(crate) fn control(
     clock: &Clock,
     modules: &Modules,
@@ -42,13 +59,35 @@ pub(crate) fn control(
 ) -> u64 {
     let mut held = 0;
     let pool = &modules.pools.controller;
-    stage.rota.update(pool, agents);
+    let Controlling { rota, asking } = stage;
+    rota.update_in_strides(pool, agents, |level| stride(level, clock.dt));
     for (number, instance) in pool.instances.iter().enumerate() {
-        let due = stage.rota.due(number, clock.step);
+        let module = instance.module();
+        let asked = (
+            module,
+            clock.moment(instance.rate),
+            rota.due(number, clock.step),
+        );
+        held += asking.ask(helpers, asked, surroundings, agents);
+        let (due, rate) = rota.due_in_strides(number, clock.step);
+        let asked = (module, clock.moment(rate), due);
+        held += asking.ask(helpers, asked, surroundings, agents);
+    }
+    held
+}
+
+impl Asking {
+    /// Asks a controller about agents in a step. Returns how many of them had to be held back.
+    fn ask(
+        &mut self,
+        helpers: Option<&rayon::ThreadPool>,
+        (module, step, due): (&Module<dyn Controller>, Step<'_>, (&[u32], &[u64])),
+        surroundings: Surroundings<'_>,
+        agents: &mut Agents,
+    ) -> u64 {
         if due.0.is_empty() {
-            continue;
+            return 0;
         }
-        let (module, step) = (instance.module(), clock.moment(instance.rate));
         let look = Look {
             ahead: module.lookahead(),
             at_way: module.logic.looks_at_way(),
@@ -57,9 +96,9 @@ pub(crate) fn control(
         // that reads the world; commands are written when the instance has answered.
         let seen = surroundings.with(agents);
         let is_whole = module.logic.asks_whole();
-        stage.samples.clear();
+        self.samples.clear();
         if module.wants_pedals() {
-            let told = stage.pedals.ask(
+            let told = self.pedals.ask(
                 helpers,
                 is_whole,
                 due,
@@ -86,39 +125,37 @@ pub(crate) fn control(
                 },
             );
             for (samples, orders) in told {
-                stage.samples.extend(samples);
-                stage.orders.extend(orders);
+                self.samples.extend(samples);
+                self.orders.extend(orders);
             }
-            let orders = stage.orders.drain(..);
-            held += take_orders(due.0, orders, &stage.samples, step.period, agents);
-        } else {
-            let samples = stage.rows.ask(
-                helpers,
-                is_whole,
-                due,
-                (
-                    |agents: &[u32]| seen.warm(agents, look),
-                    |agent| seen.allowed_input(agent, look),
-                ),
-                |(indices, ids), inputs, outputs| {
-                    let samples = seen.sampled(indices, inputs.iter_mut());
-                    let step = Step {
-                        indices,
-                        ids,
-                        ..step
-                    };
-                    module.step(&step, inputs, outputs);
-                    samples
-                },
-            );
-            samples
-                .into_iter()
-                .for_each(|slice| stage.samples.extend(slice));
-            let orders = stage.rows.outputs.iter().map(|&answer| answer.into());
-            held += take_orders(due.0, orders, &stage.samples, step.period, agents);
+            let orders = self.orders.drain(..);
+            return take_orders(due.0, orders, &self.samples, step.period, agents);
         }
+        let samples = self.rows.ask(
+            helpers,
+            is_whole,
+            due,
+            (
+                |agents: &[u32]| seen.warm(agents, look),
+                |agent| seen.allowed_input(agent, look),
+            ),
+            |(indices, ids), inputs, outputs| {
+                let samples = seen.sampled(indices, inputs.iter_mut());
+                let step = Step {
+                    indices,
+                    ids,
+                    ..step
+                };
+                module.step(&step, inputs, outputs);
+                samples
+            },
+        );
+        for slice in samples {
+            self.samples.extend(slice);
+        }
+        let orders = self.rows.outputs.iter().map(|&answer| answer.into());
+        take_orders(due.0, orders, &self.samples, step.period, agents)
     }
-    held
 }
 
 /// Takes the orders of controllers, and counts the moment that they were asked about. Returns how many

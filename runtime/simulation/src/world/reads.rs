@@ -155,7 +155,7 @@ impl World {
     /// Bytes that an agent takes in columns, index, batches and claims, on average over those that
     /// drive.
     pub fn bytes_per_agent(&self) -> f64 {
-        let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.rows.bytes();
+        let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.bytes();
         let footholds = size_of_val(&self.scratch.footholds[..]);
         let columns = self.agents.bytes() + footholds + self.dynamics.bytes();
         let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();

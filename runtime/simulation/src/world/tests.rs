@@ -122,8 +122,8 @@ fn where_agents_are_stored_changes_nothing() {
     }
 }
 
-#[test]
-fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
+/// A road of 120 m with one lane.
+fn straight_road() -> Scenario {
     let mut scenario = Scenario::new("road");
     let line = roadwright_geometry::ReferenceLine::straight(DVec2::ZERO, DVec2::new(120.0, 0.0));
     let style = roadwright_scenario::operation::draw::RoadStyle {
@@ -136,6 +136,62 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
     let road =
         roadwright_scenario::operation::draw::road(&scenario, &line.unwrap(), &style).unwrap();
     scenario.apply(road).unwrap();
+    scenario
+}
+
+#[test]
+fn whose_level_holds_commands_is_asked_where_strides_begin() {
+    let scenario = straight_road();
+    let lane = |s| Place::lane(roadwright_scenario::RoadId(1), -1, s);
+    let samples = |level: DynamicsLevel, dt: f64| {
+        let options = RunOptions {
+            dt: Some(dt),
+            dynamics: Some(level),
+            ..RunOptions::default()
+        };
+        let mut scenario = scenario.clone();
+        for id in 1..=3 {
+            let agent = Agent {
+                name: String::new(),
+                vehicle: "car".into(),
+                stack: "idm".into(),
+                dynamics: None,
+                start: lane(20.0 * f64::from(id)),
+                via: Vec::new(),
+                destination: Some(lane(115.0)),
+                depart: 0.0,
+                repeat: None,
+                speed: 0.0,
+            };
+            let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
+            scenario.apply(edit).unwrap();
+        }
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        while world.time() < 2.0 {
+            world.step();
+            // Nobody drives by a command that is older than its stride.
+            for agent in world.agents.driving().collect::<Vec<_>>() {
+                let who = &world.agents.identity[agent as usize];
+                let begins = (world.clock.step - 1 + who.id)
+                    .is_multiple_of(crate::dynamics::stride(level, dt));
+                let wants = world.agents.command[agent as usize].acceleration;
+                let drives = world.agents.motion[agent as usize].acceleration;
+                assert!(!begins || wants < 0.1 || (wants - drives).abs() < 1e-9);
+            }
+        }
+        let asked = world.agents.driving().collect::<Vec<_>>().into_iter();
+        let asked = asked.map(|agent| world.agents.statistics[agent as usize].samples);
+        asked.collect::<Vec<_>>()
+    };
+    assert_eq!(samples(DynamicsLevel::Lane, 0.01), [20, 20, 20]);
+    assert_eq!(samples(DynamicsLevel::Lane, 0.1), [20, 20, 20]);
+    let steering = samples(DynamicsLevel::OneTrack, 0.01);
+    assert!(steering.iter().all(|&asked| asked >= 66), "{steering:?}");
+}
+
+#[test]
+fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
+    let mut scenario = straight_road();
     let lane = |s| Place::lane(roadwright_scenario::RoadId(1), -1, s);
     let flow = roadwright_scenario::Flow {
         vehicle: "car".into(),
