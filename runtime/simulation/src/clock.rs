@@ -5,6 +5,9 @@ use roadwright_agent::{Rate, Step};
 use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
+/// Beats a second: what changes no faster than drivers react is looked at so often, and not in each step.
+const BEATS: f64 = 10.0;
+
 /// Where a run is in time, and the seed that all its random streams come from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Clock {
@@ -45,6 +48,21 @@ impl Clock {
         // A product, not a sum over the steps: rounding does not add up, and a restored world has
         // the same time to the bit.
         self.step as f64 * self.dt
+    }
+
+    /// Steps from one beat to the next: a tenth of a second, or one step if that is longer.
+    pub(crate) fn beat_steps(&self) -> u64 {
+        Rate::new(BEATS, self.dt).period()
+    }
+
+    /// Time from one beat to the next, s.
+    pub(crate) fn beat_period(&self) -> f64 {
+        self.beat_steps() as f64 * self.dt
+    }
+
+    /// Whether this step is on the beat.
+    pub(crate) fn is_on_beat(&self) -> bool {
+        self.step.is_multiple_of(self.beat_steps())
     }
 
     /// Time of day, h, from 0 to below 24.

@@ -374,7 +374,7 @@ impl World {
             (self.traffic.encroachment).watch(time, dt, scene, &mut self.agents);
         }
         collide::collide(
-            time,
+            &self.clock,
             collide::Scene {
                 ground,
                 types,

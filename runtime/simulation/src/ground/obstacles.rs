@@ -6,8 +6,9 @@ use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{polygon, unit};
+use roadwright_scenario::junction::Body as VehicleBody;
 use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
+use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape, VehicleType};
 use roadwright_vehicle::rigid::{Solid, Still};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
@@ -166,6 +167,8 @@ pub(crate) struct Obstacles {
     in_ways: Cells,
     /// Whether a lanelet passes close to one.
     watched: Vec<bool>,
+    /// Whether a car, and any vehicle, that drives along the middle of a lanelet may touch one.
+    touched: Vec<[bool; 2]>,
     /// Whether somebody on a lanelet may see one that is in a way.
     seen: Vec<bool>,
 }
@@ -203,6 +206,7 @@ impl Obstacles {
             cells: Cells::default(),
             in_ways: Cells::default(),
             watched: Vec::new(),
+            touched: Vec::new(),
             seen: Vec::new(),
         };
         obstacles.index();
@@ -219,7 +223,42 @@ impl Obstacles {
         obstacles.watched = (0..graph.lanelets().len() as u32)
             .map(|id| graph.line(id).points().iter().any(near))
             .collect();
+        obstacles.touched = obstacles.touched_from(scenario, graph);
         obstacles
+    }
+
+    /// Whether a car, and any vehicle, that drives along the middle of a lanelet may touch a body, for each
+    /// lanelet.
+    ///
+    /// A vehicle is straight, its lane need not be: it leaves the middle by what the lane turns within its
+    /// length, and its front may be on the next lanelet already. In a town hardly a lanelet of those with
+    /// houses beside them is left.
+    fn touched_from(&self, scenario: &Scenario, graph: &LaneGraph) -> Vec<[bool; 2]> {
+        let sizes = || scenario.vehicle_types().values().map(Size::of);
+        let largest = [
+            sizes()
+                .filter(Size::is_car)
+                .fold(Size::default(), Size::max),
+            sizes().fold(Size::default(), Size::max),
+        ];
+        let lanelets = 0..graph.lanelets().len() as u32;
+        let swings: Vec<[f64; 2]> = (lanelets.clone())
+            .map(|id| largest.map(|size| swing(graph.line(id).points(), size.reach)))
+            .collect();
+        let may_touch = |id: u32, class: usize| {
+            let beside = graph.predecessors(id).iter().chain(graph.successors(id));
+            let around = beside
+                .chain([&id])
+                .map(|&near| swings[near as usize][class]);
+            let swing = around.fold(0.0, f64::max);
+            let reach = (0.5 * largest[class].width + swing + SLACK).min(WATCH_DISTANCE);
+            let stretches = graph.line(id).points().windows(2);
+            let mut stretches = stretches.map(|pair| (pair[0], pair[1]));
+            stretches.any(|stretch| self.any_near(stretch, reach))
+        };
+        lanelets
+            .map(|id| [0, 1].map(|class| self.watched[id as usize] && may_touch(id, class)))
+            .collect()
     }
 
     /// Adds all bodies to a hash.
@@ -312,20 +351,36 @@ impl Obstacles {
     }
 
     /// Marks the bodies within a distance of a stretch.
-    fn mark_near(&self, (from, to): (DVec2, DVec2), distance: f64, marks: &mut [bool]) {
-        let (low, high) = (from.min(to) - distance, from.max(to) + distance);
-        self.cells.for_each_in(low, high, |number| {
+    fn mark_near(&self, stretch: (DVec2, DVec2), distance: f64, marks: &mut [bool]) {
+        self.for_each_beside(stretch, distance, |number| {
             let mark = &mut marks[number as usize];
-            if *mark {
-                return;
-            }
-            let body = &self.bodies[number as usize].1;
-            let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
-            *mark = (0..=steps as u32).any(|step| {
-                let point = from.lerp(to, f64::from(step) / steps);
-                (body.closest_point(point) - point).length() < distance
-            });
+            *mark = *mark || self.is_near(number, stretch, distance);
         });
+    }
+
+    /// Whether any body is within a distance of a stretch.
+    fn any_near(&self, stretch: (DVec2, DVec2), distance: f64) -> bool {
+        let mut is_near = false;
+        self.for_each_beside(stretch, distance, |number| {
+            is_near = is_near || self.is_near(number, stretch, distance);
+        });
+        is_near
+    }
+
+    /// Calls `visit` with the bodies in the box around a stretch.
+    fn for_each_beside(&self, (from, to): (DVec2, DVec2), distance: f64, visit: impl FnMut(u32)) {
+        let (low, high) = (from.min(to) - distance, from.max(to) + distance);
+        self.cells.for_each_in(low, high, visit);
+    }
+
+    /// Whether a body is within a distance of a stretch, looked at in steps.
+    fn is_near(&self, number: u32, (from, to): (DVec2, DVec2), distance: f64) -> bool {
+        let body = &self.bodies[number as usize].1;
+        let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
+        (0..=steps as u32).any(|step| {
+            let point = from.lerp(to, f64::from(step) / steps);
+            (body.closest_point(point) - point).length() < distance
+        })
     }
 
     /// Calls `visit` for every body whose circle comes within `reach` of a point.
@@ -345,6 +400,13 @@ impl Obstacles {
     #[inline]
     pub(crate) fn is_watched(&self, lanelet: u32) -> bool {
         self.watched[lanelet as usize]
+    }
+
+    /// Whether a vehicle that drives along the middle of a lanelet may touch an obstacle; one that is no car
+    /// is long.
+    #[inline]
+    pub(crate) fn may_be_touched(&self, lanelet: u32, is_long: bool) -> bool {
+        self.touched[lanelet as usize][usize::from(is_long)]
     }
 
     /// Whether somebody who keeps to a lanelet may see an obstacle in its way.
@@ -578,12 +640,71 @@ fn extent(body: &Body) -> (DVec2, f64) {
     }
 }
 
+/// How large vehicles are.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    /// m.
+    width: f64,
+    /// From the rear axle to the farther end, m.
+    reach: f64,
+    /// From the rear axle to the front, m.
+    front: f64,
+}
+
+impl Size {
+    fn of(kind: &VehicleType) -> Self {
+        let front = kind.length - kind.rear_overhang;
+        Self {
+            width: kind.width,
+            reach: front.max(kind.rear_overhang),
+            front,
+        }
+    }
+
+    /// Whether it is not larger than a car.
+    fn is_car(&self) -> bool {
+        self.front <= VehicleBody::CAR.front && self.width <= VehicleBody::CAR.width
+    }
+
+    fn max(self, other: Self) -> Self {
+        Self {
+            width: self.width.max(other.width),
+            reach: self.reach.max(other.reach),
+            front: self.front.max(other.front),
+        }
+    }
+}
+
+/// How far a straight body of a length leaves a line that it touches at one end, m: by all that the line turns
+/// within the length, each turn times what of the body is beyond it.
+fn swing(line: &[DVec2], length: f64) -> f64 {
+    let turn = |at: usize| {
+        let (before, after) = (line[at] - line[at - 1], line[at + 1] - line[at]);
+        before.angle_to(after).abs()
+    };
+    let corners = 1..line.len().saturating_sub(1);
+    let from = |first: usize| {
+        let (mut distance, mut swing) = (0.0, 0.0);
+        for at in first..corners.end {
+            swing += turn(at) * (length - distance);
+            distance += (line[at + 1] - line[at]).length();
+            if distance >= length {
+                break;
+            }
+        }
+        swing
+    };
+    corners.clone().map(from).fold(0.0, f64::max)
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::Ground;
     use super::*;
     use roadwright_geometry::math::Stream;
-    use roadwright_scenario::{Edit, Obstacle};
+    use roadwright_geometry::{Pose, ReferenceLine};
+    use roadwright_scenario::operation::draw::{self, RoadStyle};
+    use roadwright_scenario::{CrossSection, Edit, Obstacle, RoadClass};
 
     /// Posts and discs, close together on one side and with wide gaps on the other.
     fn field() -> Scenario {
@@ -614,6 +735,66 @@ mod tests {
             scenario.apply(edit).unwrap();
         }
         scenario
+    }
+
+    #[test]
+    fn who_keeps_to_its_lane_touches_nothing_where_it_is_said_that_nothing_is_near() {
+        // Streets across the field that bend where they meet.
+        let mut scenario = field();
+        for (from, to) in [
+            ((-70.0, -10.0), (70.0, -25.0)),
+            ((-30.0, -60.0), (20.0, 60.0)),
+        ] {
+            let style = RoadStyle {
+                name: String::new(),
+                class: RoadClass::Residential,
+                layer: 0,
+                speed_limit: 14.0,
+                section: CrossSection::driving(1, 1, 3.25),
+            };
+            let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+            let edit = draw::road(&scenario, &line, &style).unwrap();
+            scenario.apply(edit).unwrap();
+        }
+        let ground = Ground::new(&scenario);
+        let (graph, obstacles) = (ground.graph(), &ground.obstacles);
+        let kinds: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
+        assert!(kinds.iter().any(|kind| !Size::of(kind).is_car()));
+        let (mut touched, mut quiet) = (0, 0);
+        for lanelet in 0..graph.lanelets().len() as u32 {
+            let line = graph.line(lanelet);
+            for kind in &kinds {
+                let is_long = !Size::of(kind).is_car();
+                let front = kind.length - kind.rear_overhang;
+                let may_touch = |id: u32| obstacles.may_be_touched(id, is_long);
+                quiet += usize::from(obstacles.is_watched(lanelet) && !may_touch(lanelet));
+                for step in 0..(4.0 * line.length()) as u32 {
+                    let s = 0.25 * f64::from(step);
+                    let pose = line.pose(s);
+                    let middle = Pose {
+                        position: pose.point(0.5 * kind.length - kind.rear_overhang, 0.0),
+                        ..pose
+                    };
+                    let body = OrientedBox::new(middle, kind.length, kind.width);
+                    let touches = |(_, other): &(Owner, Body)| other.penetration(&body) > 0.0;
+                    if !obstacles.bodies.iter().any(touches) {
+                        continue;
+                    }
+                    touched += 1;
+                    let is_at_end = line.length() - s < front;
+                    let mut next = graph.successors(lanelet).iter();
+                    let is_known = may_touch(lanelet) || is_at_end && next.any(|&id| may_touch(id));
+                    // Beyond its lane, where none goes on, a body touches what is not beside a lane.
+                    let is_beyond = is_at_end && graph.successors(lanelet).is_empty();
+                    assert!(is_known || is_beyond, "lanelet {lanelet} at {s} m");
+                }
+            }
+        }
+        // And most that are watched, for behaviours, are quiet.
+        assert!(
+            touched > 100 && quiet > 5,
+            "{touched} touched, {quiet} quiet"
+        );
     }
 
     #[test]

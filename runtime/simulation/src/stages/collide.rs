@@ -1,11 +1,12 @@
 //! Overlapping bodies are found and counted.
 
 use crate::agents::Agents;
+use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::modules::SLICE;
 use crate::route::Routes;
-use crate::traffic::{Contact, Search, Traffic};
+use crate::traffic::{Contact, Index, Search, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_scenario::DynamicsLevel;
@@ -21,9 +22,9 @@ pub(crate) struct Scene<'a> {
     pub(crate) verify: bool,
 }
 
-/// Rebuilds the index, and counts which bodies touch at a time, s. `contacts` is scratch.
+/// Rebuilds the index, and counts which bodies touch at the end of a step. `contacts` is scratch.
 pub(crate) fn collide(
-    time: f64,
+    clock: &Clock,
     scene: Scene<'_>,
     helpers: Option<&rayon::ThreadPool>,
     traffic: &mut Traffic,
@@ -40,27 +41,49 @@ pub(crate) fn collide(
     if scene.verify {
         traffic.index.locate(&bodies, scene.types);
     }
-    // Searched in slices of numbers, which depend on indices; then sorted by ids, so that the log of
-    // collisions does not.
-    contacts.clear();
-    let search = Search {
-        bodies,
-        types: scene.types,
-        routes: scene.routes,
-        index: &traffic.index,
-        verify: scene.verify,
-    };
+    let time = (clock.step + 1) as f64 * clock.dt;
+    let search = scene.search(agents, &traffic.index);
     let of_body = |number, out: &mut Vec<Contact>| search.contacts(number, out);
     find(helpers, traffic.index.located.len(), contacts, of_body);
-    if agents.count_of(DynamicsLevel::Lane) > 0 {
-        let in_order = |at, out: &mut Vec<Contact>| search.contacts_in_order(at, out);
-        find(helpers, traffic.index.entries().len(), contacts, in_order);
+    sort(contacts, agents);
+    traffic.contacts.take(time, contacts, agents);
+    if agents.count_of(DynamicsLevel::Lane) == 0 || !clock.is_on_beat() {
+        return;
     }
+    let search = scene.search(agents, &traffic.index);
+    let in_order = |at, out: &mut Vec<Contact>| search.contacts_in_order(at, out);
+    find(helpers, traffic.index.entries().len(), contacts, in_order);
+    sort(contacts, agents);
+    let found = (&contacts[..], clock.beat_steps());
+    traffic.contacts.take_in_order(time, found, agents);
+}
+
+impl<'a> Scene<'a> {
+    fn search<'s>(&self, agents: &'s Agents, index: &'s Index) -> Search<'s>
+    where
+        'a: 's,
+    {
+        Search {
+            bodies: Bodies {
+                ground: self.ground,
+                agents,
+                dynamics: self.dynamics,
+            },
+            types: self.types,
+            routes: self.routes,
+            index,
+            verify: self.verify,
+        }
+    }
+}
+
+/// Brings contacts into the order of ids, one of each pair. They are searched in slices of numbers, which
+/// depend on indices; the log of collisions does not.
+fn sort(contacts: &mut Vec<Contact>, agents: &Agents) {
     let id_of = |agent: u32| agents.identity[agent as usize].id;
     // Two that change lanes behind each other meet on both: the deepest contact counts.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));
-    traffic.contacts.update(time, contacts, agents);
 }
 
 /// Calls `search` with the numbers up to `count`, shared out among helpers; the contacts come in
@@ -71,6 +94,7 @@ fn find(
     contacts: &mut Vec<Contact>,
     search: impl Fn(usize, &mut Vec<Contact>) + Sync,
 ) {
+    contacts.clear();
     let Some(helpers) = helpers else {
         return (0..count).for_each(|number| search(number, contacts));
     };

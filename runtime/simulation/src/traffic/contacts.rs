@@ -3,7 +3,8 @@
 //! There are two searches. Bodies that move freely are compared as boxes, with what a grid says is
 //! near ([`Search::contacts`]). Bodies that follow their lanes are compared by their order along the
 //! lanes ([`Search::contacts_in_order`]): that needs no poses and no grid, but sees only those ahead
-//! on the own route. `--verify` lets all bodies be compared as boxes.
+//! on the own route, and is done on the beat only, ten times a second. `--verify` lets all bodies be
+//! compared as boxes, in each step.
 
 use super::{Entry, Index};
 use crate::agents::Agents;
@@ -159,15 +160,16 @@ impl Search<'_> {
         // one on the lane that it follows looks at obstacles and at the lanelets after it.
         let is_on = self.bodies.agents.position[own.agent as usize].lanelet == own.lanelet;
         let has_standing = !self.bodies.dynamics.standing.is_empty();
-        if is_on && (has_standing || self.is_near_obstacles(&own)) {
+        // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
+        let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
+        let mut distance = ground.length(own.lanelet) - own.s;
+        if is_on && (has_standing || self.is_near_obstacles(&own, distance <= reach)) {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
             let middle = pose.point(own_type.body_centre, 0.0);
             let body = || own_type.footprint(middle, pose.heading);
             self.contacts_with_obstacles(own.agent, (middle, own_type.radius), body, out);
             self.contacts_with_standing(own.agent, (middle, own_type.radius), body, out);
         }
-        // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
-        let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
         for other in &entries[at + 1..] {
             if other.lanelet != own.lanelet || other.s - own.s > reach {
                 break;
@@ -179,10 +181,10 @@ impl Search<'_> {
             return;
         }
         // Mostly the lane goes on for longer than that: then its route is not looked at.
-        let (mut lanelet, mut distance) = (own.lanelet, ground.length(own.lanelet) - own.s);
         if distance > reach {
             return;
         }
+        let mut lanelet = own.lanelet;
         for next in self.lanelets_ahead(own.agent) {
             if !ground.leads_to(lanelet, next) {
                 return;
@@ -208,15 +210,24 @@ impl Search<'_> {
         (progress.at + 1..).map_while(|at| route.lanelet(at))
     }
 
-    /// Whether obstacles are near the lanelet of an entry or the one after it.
-    fn is_near_obstacles(&self, own: &Entry) -> bool {
+    /// Whether an agent may touch obstacles where it is; its front may be on the next lanelet already.
+    fn is_near_obstacles(&self, own: &Entry, is_at_end: bool) -> bool {
         let obstacles = &self.bodies.ground.obstacles;
+        if obstacles.is_empty() {
+            return false;
+        }
+        if !self.bodies.dynamics.rigid.displaced().is_empty() {
+            return true;
+        }
+        let position = &self.bodies.agents.position[own.agent as usize];
+        let keeps_to_middle = position.t == 0.0 && position.leaving == NO_LANELET;
+        let is_long = self.vehicle_type(own.agent).is_long();
+        let is_near = |lanelet: LaneletId| match keeps_to_middle {
+            true => obstacles.may_be_touched(lanelet, is_long),
+            false => obstacles.is_watched(lanelet),
+        };
         let next = || self.lanelets_ahead(own.agent).next();
-        let is_somewhere = !self.bodies.dynamics.rigid.displaced().is_empty();
-        !obstacles.is_empty()
-            && (is_somewhere
-                || obstacles.is_watched(own.lanelet)
-                || next().is_some_and(|next| obstacles.is_watched(next)))
+        is_near(own.lanelet) || is_at_end && next().is_some_and(is_near)
     }
 
     /// The contact of an agent that keeps to its lane with another like it, whose rear axle is a
@@ -371,39 +382,115 @@ impl Search<'_> {
 /// Remembers which bodies overlap, so that a collision is counted once.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Contacts {
-    touching: BTreeSet<(u64, Party)>,
+    touching: Touching,
+    touching_in_order: Touching,
     pub(crate) log: Vec<Collision>,
 }
 
+/// Pairs that overlapped when they were looked for last.
+type Touching = BTreeSet<(u64, Party)>;
+
 impl Contacts {
-    /// Takes the contacts of a step: logs the new ones and adds to the crash ratings.
-    pub(crate) fn update(&mut self, time: f64, contacts: &[Contact], agents: &mut Agents) {
-        if contacts.is_empty() && self.touching.is_empty() {
-            return;
+    /// Takes the contacts of bodies that are compared as boxes, in each step.
+    pub(crate) fn take(&mut self, time: f64, contacts: &[Contact], agents: &mut Agents) {
+        take(
+            &mut self.touching,
+            &mut self.log,
+            time,
+            (contacts, 1),
+            agents,
+        );
+    }
+
+    /// Takes the contacts of those that are compared by their order along lanes, once in so many steps.
+    pub(crate) fn take_in_order(
+        &mut self,
+        time: f64,
+        (contacts, steps): (&[Contact], u64),
+        agents: &mut Agents,
+    ) {
+        let found = (contacts, steps);
+        take(
+            &mut self.touching_in_order,
+            &mut self.log,
+            time,
+            found,
+            agents,
+        );
+    }
+}
+
+/// Logs the contacts that are new, and adds all to the crash ratings, for so many steps.
+fn take(
+    known: &mut Touching,
+    log: &mut Vec<Collision>,
+    time: f64,
+    (contacts, steps): (&[Contact], u64),
+    agents: &mut Agents,
+) {
+    if contacts.is_empty() && known.is_empty() {
+        return;
+    }
+    let mut touching = Touching::new();
+    for contact in contacts {
+        let id = agents.identity[contact.agent as usize].id;
+        // Both are rated: the depth counts in every step of an overlap, so a long and deep one is
+        // worse than a scrape.
+        for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
+            let statistics = &mut agents.statistics[agent as usize];
+            statistics.squared_penetration += contact.depth * contact.depth * steps as f64;
+            statistics.penetration += contact.depth as f32 * steps as f32;
         }
-        let mut touching = BTreeSet::new();
-        for contact in contacts {
-            let id = agents.identity[contact.agent as usize].id;
-            // Both are rated: the depth counts in every step of an overlap, so a long and deep one is
-            // worse than a scrape.
-            for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
-                let statistics = &mut agents.statistics[agent as usize];
-                statistics.squared_penetration += contact.depth * contact.depth;
-                statistics.penetration += contact.depth as f32;
-            }
-            touching.insert((id, contact.with));
-            // The log has one line when bodies begin to overlap, and the next one after they parted.
-            if !self.touching.contains(&(id, contact.with)) {
-                self.log.push(Collision {
-                    time,
-                    agent: id,
-                    with: contact.with,
-                    x: contact.place.x,
-                    y: contact.place.y,
-                    depth: contact.depth,
-                });
-            }
+        touching.insert((id, contact.with));
+        // The log has one line when bodies begin to overlap, and the next one after they parted.
+        if !known.contains(&(id, contact.with)) {
+            log.push(Collision {
+                time,
+                agent: id,
+                with: contact.with,
+                x: contact.place.x,
+                y: contact.place.y,
+                depth: contact.depth,
+            });
         }
-        self.touching = touching;
+    }
+    *known = touching;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stand;
+
+    #[test]
+    fn a_contact_counts_for_as_many_steps_as_it_was_looked_for_in() {
+        let mut stand = Stand::on(&[((0.0, 0.0), (200.0, 0.0), 1, 0)]);
+        let lane = stand.lanes_from_the_right();
+        let [a, b] = [(1, 20.0), (2, 23.0)].map(|(id, s)| stand.car(id, &lane, s, 0.0));
+        let contact = Contact {
+            agent: a,
+            other: Some(b),
+            with: Party::Agent(2),
+            place: DVec2::ZERO,
+            depth: 0.5,
+        };
+        let mut contacts = Contacts::default();
+        let found = [contact];
+        for beat in 0..3 {
+            contacts.take(f64::from(beat), &[], &mut stand.agents);
+            contacts.take_in_order(f64::from(beat), (&found, 10), &mut stand.agents);
+        }
+        // One collision that lasts: those who are compared as boxes do not end it.
+        assert_eq!(contacts.log.len(), 1);
+        for agent in [a, b] {
+            let counted = &stand.agents.statistics[agent as usize];
+            assert_eq!(
+                (counted.squared_penetration, counted.penetration),
+                (7.5, 15.0)
+            );
+        }
+        contacts.take_in_order(3.0, (&[], 10), &mut stand.agents);
+        contacts.take_in_order(4.0, (&found, 10), &mut stand.agents);
+        assert_eq!(contacts.log.len(), 2);
     }
 }
