@@ -322,6 +322,24 @@ impl Ground {
         self.roads.programmes()
     }
 
+    /// The group that the signals of a junction belong to, if it has any.
+    #[inline]
+    pub(crate) fn signal_group_of(&self, junction: u32) -> Option<usize> {
+        self.roads.signal_group_of(junction)
+    }
+
+    /// Whether the stages of a group of signals last for fixed times.
+    #[inline]
+    pub(crate) fn has_fixed_times(&self, group: usize) -> bool {
+        self.roads.has_fixed_times(group)
+    }
+
+    /// Whether a junction decides by who comes near.
+    #[inline]
+    pub(crate) fn looks_out(&self, junction: u32) -> bool {
+        self.roads.looks_out(junction)
+    }
+
     /// The programme of a group of signals.
     pub(crate) fn programme(&self, group: usize) -> &Programme {
         self.roads.programme(group)

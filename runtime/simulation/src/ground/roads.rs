@@ -10,7 +10,7 @@ use roadwright_scenario::junction::{
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
-    Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario,
+    Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario, SignalMode,
 };
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
@@ -211,6 +211,11 @@ pub(crate) struct Roads {
     plans: SignalPlans,
     /// For each junction the group of signals that it belongs to.
     groups: Vec<Option<usize>>,
+    /// For each junction whether it decides by who comes near.
+    looks_out: Vec<bool>,
+    ways_in: WaysIn,
+    /// For each group of signals whether its stages last for fixed times.
+    have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
     rings: Rings,
     crossings: Crossings,
@@ -219,6 +224,53 @@ pub(crate) struct Roads {
     /// From the start of each lanelet to that of the nearest one ahead with alleys, m, or less; empty
     /// without alleys.
     ways_to_alleys: Vec<f32>,
+}
+
+/// What is asked of the paths of junctions in each step, in one list: laws and signals are large, and each
+/// look into one would wait for memory.
+struct WaysIn {
+    /// Place of the first path of each junction in the list.
+    firsts: Vec<u32>,
+    all: Vec<WayIn>,
+}
+
+/// One path of a junction.
+#[derive(Debug, Clone, Copy)]
+struct WayIn {
+    /// How far before the junction its stop line lies, where no buses drive, m.
+    setback: f32,
+    /// The stages in which it has green, one bit each; none where there are no signals.
+    stages: u32,
+}
+
+impl WaysIn {
+    fn new(laws: &[Arc<Law>], plans: &SignalPlans) -> Self {
+        let (mut firsts, mut all) = (Vec::new(), Vec::new());
+        for (law, signals) in laws.iter().zip(&plans.signals) {
+            firsts.push(all.len() as u32);
+            let greens = signals.iter().flat_map(|signals| &signals.greens);
+            all.extend((0..law.is_crossed.len()).map(|path| {
+                let green = (0..).zip(greens.clone()).filter(|(_, green)| green[path]);
+                WayIn {
+                    // Without tight corners they have none.
+                    setback: law.car_setbacks.get(path).copied().unwrap_or(0.0),
+                    stages: green.fold(0, |bits, (stage, _)| bits | 1u32 << stage),
+                }
+            }));
+        }
+        Self { firsts, all }
+    }
+
+    #[inline]
+    fn get(&self, junction: u32, path: u32) -> &WayIn {
+        &self.all[(self.firsts[junction as usize] + path) as usize]
+    }
+}
+
+/// The programme of each group of signals.
+fn programmes(plans: &SignalPlans) -> impl Iterator<Item = &Programme> {
+    let firsts = plans.groups.iter().map(|group| group[0]);
+    firsts.filter_map(|first| Some(&plans.signals[first].as_ref()?.programme))
 }
 
 impl Roads {
@@ -280,6 +332,13 @@ impl Roads {
         };
         let gists: Vec<Gist> = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
         let alleys = Alleys::of(&graph);
+        let groups = plans.group_of();
+        let has_order = laws.iter().map(|law| law.right_of_way.has_order());
+        let looks_out = has_order.zip(&groups);
+        let looks_out = looks_out.map(|(has_order, group)| has_order || group.is_some());
+        let looks_out = looks_out.collect();
+        let ways_in = WaysIn::new(&laws, &plans);
+        let fixed_times = |programme: &Programme| programme.mode == SignalMode::Fixed;
         Self {
             joins: Joins::new(&graph, &gists),
             rings: Rings::new(scenario.network(), &layout, &graph),
@@ -290,7 +349,10 @@ impl Roads {
             graph,
             bends,
             laws,
-            groups: plans.group_of(),
+            looks_out,
+            ways_in,
+            have_fixed_times: programmes(&plans).map(fixed_times).collect(),
+            groups,
             plans,
             gists,
         }
@@ -431,10 +493,27 @@ impl Roads {
         self.groups[junction].zip(self.plans.signals[junction].as_ref())
     }
 
+    /// The group that the signals of a junction belong to, if it has any.
+    #[inline]
+    pub(crate) fn signal_group_of(&self, junction: u32) -> Option<usize> {
+        self.groups[junction as usize]
+    }
+
     /// The programme of each group of signals.
     pub(crate) fn programmes(&self) -> impl Iterator<Item = &Programme> {
-        let firsts = self.plans.groups.iter().map(|group| group[0]);
-        firsts.filter_map(|first| Some(&self.plans.signals[first].as_ref()?.programme))
+        programmes(&self.plans)
+    }
+
+    /// Whether the stages of a group of signals last for fixed times.
+    #[inline]
+    pub(crate) fn has_fixed_times(&self, group: usize) -> bool {
+        self.have_fixed_times[group]
+    }
+
+    /// Whether a junction decides by who comes near.
+    #[inline]
+    pub(crate) fn looks_out(&self, junction: u32) -> bool {
+        self.looks_out[junction as usize]
     }
 
     /// The programme of a group of signals.
@@ -474,10 +553,7 @@ impl Roads {
 
     /// The stages in which a path has green, one bit each; none where there are no signals.
     pub(crate) fn stages_of(&self, (junction, path): (u32, u32)) -> u32 {
-        let signals = self.plans.signals[junction as usize].as_ref();
-        let greens = signals.iter().flat_map(|signals| &signals.greens);
-        let stages = (0..).zip(greens).filter(|(_, green)| green[path as usize]);
-        stages.fold(0, |bits, (stage, _)| bits | 1u32 << stage)
+        self.ways_in.get(junction, path).stages
     }
 
     /// The group of signals that is the same as one of other roads: of the same nodes, and with the same
@@ -588,12 +664,10 @@ impl Roads {
     /// How far before a junction the stop line of a path lies, m: where buses turn, or only cars.
     #[inline]
     pub(crate) fn setback(&self, junction: u32, path: u32, has_buses: bool) -> f64 {
-        let law = self.law(junction);
         if !has_buses {
-            let own = law.car_setbacks.get(path as usize);
-            return own.map_or(0.0, |back| f64::from(*back));
+            return f64::from(self.ways_in.get(junction, path).setback);
         }
-        let setbacks = law.setbacks.get_or_init(|| {
+        let setbacks = self.law(junction).setbacks.get_or_init(|| {
             let junction = &self.layout.junctions[junction as usize];
             by_path(junction, &junction.setbacks())
         });

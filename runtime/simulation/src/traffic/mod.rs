@@ -78,6 +78,7 @@ impl Traffic {
             people: &self.people,
             step: clock.step,
             dt: clock.dt,
+            period: clock.beat_period(),
         }
     }
 }

@@ -107,7 +107,14 @@ impl Claims {
     ) {
         scratch.stuck.clear();
         scratch.asks_for_green.clear();
-        if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) || self.leaves_rings() {
+        if !clock.is_on_beat() || self.leaves_rings() {
+            return;
+        }
+        let is_due = |rate| {
+            let rate = Rate::new(rate, clock.beat_period());
+            rate.is_due(clock.step / clock.beat_steps(), 0)
+        };
+        if !is_due(RATE) {
             return;
         }
         let heads = self.heads(scratch, &setting.with(agents));
@@ -115,7 +122,7 @@ impl Claims {
         let first_ids: Vec<u64> = rings.iter().map(|ring| first_id(ring, &heads)).collect();
         // A ring that is gone may come again, and counts again then.
         self.gridlocked.retain(|id| first_ids.contains(id));
-        let may_search = Rate::new(DETOUR_RATE, clock.dt).is_due(clock.step, 0);
+        let may_search = is_due(DETOUR_RATE);
         for (ring, first_id) in rings.iter().zip(first_ids) {
             // Made anew for each ring: whoever has been let in with the one before counts. Heads are in
             // one ring at most, since each waits for one other.

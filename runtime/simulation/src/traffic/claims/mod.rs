@@ -29,6 +29,10 @@
 //! **Why full lanes that wait for each other in a ring move on:** they are let in together, or one of them
 //! is sent round (`gridlock.rs`).
 //!
+//! **How often:** every tenth of a second, or every step if that is longer; in each step while somebody is
+//! on foot at a crossing, since people walk in each. Where it counts how far one drives until the next
+//! decision that time is allowed for, so steps of 1 and of 100 ms are equally safe.
+//!
 //! # Example
 //!
 //! A drives from west to east, B from north to south, C from east to west. A and B meet at X, C and B
@@ -56,7 +60,7 @@
 //! # Parts
 //!
 //! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
-//! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that once a step;
+//! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that in its time;
 //! `promise.rs` knows who counts on room beyond; `closing.rs` empties junctions that are to change;
 //! `alley.rs` lets into stretches that are too narrow for two;
 //! `walls.rs` holds the order inside; `gridlock.rs` resolves rings of full lanes; this file keeps what is granted.
@@ -192,6 +196,8 @@ pub(crate) struct Claims {
     gridlocked: Vec<u64>,
     /// Who is in which alley.
     alleys: Alleys,
+    /// Whether junctions decide in the next step, whatever their turn: they are new.
+    is_overdue: bool,
     /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
     #[serde(skip)]
     closed: Vec<u32>,
@@ -225,6 +231,8 @@ struct Scratch {
     /// For how long people have kept vehicles from driving over each busy crossing, s.
     kept: Vec<f64>,
     intruders: Vec<Intruder>,
+    /// Whether junctions have decided in this step.
+    has_decided: bool,
     arrivals: Vec<Arrival>,
     walls: Vec<(u32, walls::Wall)>,
     stuck: Vec<StuckRing>,
@@ -269,6 +277,7 @@ impl Claims {
             granted: vec![Vec::new(); junctions],
             longest_waits: vec![0.0; junctions],
             next_ticket: FIRST_TICKET,
+            is_overdue: true,
             ..Self::default()
         }
     }
@@ -546,9 +555,10 @@ impl Claims {
         });
     }
 
-    /// Who came near signals in the last update.
-    pub(crate) fn arrivals(&self) -> &[Arrival] {
-        &self.scratch.arrivals
+    /// Who comes near signals; `None` in steps in which junctions do not look.
+    pub(crate) fn arrivals(&self) -> Option<&[Arrival]> {
+        let scratch = &self.scratch;
+        scratch.has_decided.then_some(&scratch.arrivals)
     }
 }
 

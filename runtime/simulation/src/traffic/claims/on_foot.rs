@@ -71,7 +71,7 @@ impl Scene<'_> {
     pub(super) fn is_stopped_by_people(&self, junction: u32, grant: &Grant, distance: f64) -> bool {
         let speed = self.speed(grant.agent);
         let braking = self.braking(grant.agent, STOPPING_FOR_PEOPLE);
-        let can_stop = speed * speed <= 2.0 * braking * (distance - speed * self.dt).max(0.0);
+        let can_stop = speed * speed <= 2.0 * braking * (distance - speed * self.period).max(0.0);
         can_stop && self.is_kept_by_people((grant.agent, grant.at), (junction, grant.path), 0.0)
     }
 }

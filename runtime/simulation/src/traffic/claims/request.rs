@@ -206,7 +206,7 @@ pub(super) fn collect(
         let Some((at, path, distance)) = next else {
             continue;
         };
-        if ground.law(path.0).right_of_way.has_order() || ground.signals(path.0).is_some() {
+        if ground.looks_out(path.0) {
             approaches.push(Approach {
                 path,
                 agent: index as u32,

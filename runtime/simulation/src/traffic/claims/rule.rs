@@ -390,7 +390,7 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     let distance = theirs.from - scene.front_of(grant);
     // The other one would have to wait: only who can still do so before the place, and gently, is made
     // to.
-    if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * scene.dt {
+    if !grant.is_invited || distance < speed * speed / (2.0 * GENTLE) + speed * scene.period {
         return false;
     }
     let comes = scene.time_for(distance, grant.agent, grant.at);
@@ -431,7 +431,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     let distance = meeting.own.from - scene.front(agent, need.at);
     // It could not stop before the place any more, so it may not count on anybody's leaving in time.
     let braking = scene.braking(agent, BRAKING);
-    if distance < speed * speed / (2.0 * braking) + speed * scene.dt {
+    if distance < speed * speed / (2.0 * braking) + speed * scene.period {
         return true;
     }
     // Who has a sign waits until the other one is nearly gone: a gap begins behind it.

@@ -44,6 +44,8 @@ pub(crate) struct Setting<'a> {
     /// The step, and what it is in seconds.
     pub(crate) step: u64,
     pub(crate) dt: f64,
+    /// Time until junctions decide again, s.
+    pub(crate) period: f64,
 }
 
 /// A setting without the people on foot: they change in between as well.
@@ -71,6 +73,7 @@ impl<'a> Given<'a> {
             people,
             step: self.clock.step,
             dt: self.clock.dt,
+            period: self.clock.beat_period(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::scene::EXIT_GAP;
 use crate::agents::Refusal;
+use crate::clock::Clock;
 use crate::modules::SignalControllers;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
@@ -35,7 +36,8 @@ impl Stand {
     fn wait_until(&mut self, step: u64) {
         let clock = crate::testing::clock(step - 1);
         let modules = (&mut SignalControllers::default(), &[][..]);
-        self.signals.update(&clock, &self.ground, &[], modules);
+        self.signals
+            .update(&clock, &self.ground, Some(&[]), modules);
     }
 
     fn is_let_in(&self, agent: u32) -> bool {
@@ -101,6 +103,48 @@ fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
     crossing.drive_out(first, 3.0);
     crossing.step(4);
     assert_eq!(crossing.wall(second), None);
+}
+
+#[test]
+fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
+    let mut crossing = ruled(Control::Zipper);
+    let first = crossing.comes(7, DVec2::X, 5.0, 4.0);
+    let second = crossing.comes(3, DVec2::Y, 5.0, 4.0);
+    let step = |crossing: &mut Stand, step: u64| {
+        crossing.look();
+        let clock = Clock {
+            dt: 0.01,
+            ..crate::testing::clock(step)
+        };
+        crossing.claims.update(
+            &clock,
+            (&crossing.ground, &crossing.types),
+            &crossing.routes,
+            (&crossing.index, &crossing.signals),
+            (&mut crossing.agents, &mut crossing.people),
+        );
+        crossing.claims.arrivals().is_some()
+    };
+    // New junctions decide at once, whatever the step.
+    assert!(step(&mut crossing, 3));
+    let let_in = [first, second].map(|agent| crossing.is_let_in(agent));
+    assert_eq!(let_in, [false, true]);
+    // Who is let in has left the road: his index will be somebody else's before the next decision.
+    let (junction, _) = crossing
+        .claims
+        .held()
+        .map(|held| (held.junction, held.path))
+        .next()
+        .unwrap();
+    assert!(crossing.claims.has(second, junction, 1));
+    crossing.agents.remove(second);
+    assert!(!step(&mut crossing, 4));
+    assert!(!crossing.claims.has(second, junction, 1));
+    // The other one gets in when junctions decide again: a tenth of a second after step 0.
+    for between in 5..10 {
+        assert!(!step(&mut crossing, between) && !crossing.is_let_in(first));
+    }
+    assert!(step(&mut crossing, 10) && crossing.is_let_in(first));
 }
 
 #[test]
@@ -403,7 +447,7 @@ fn detectors_look_from_where_vehicles_stop() {
     let mut distance = |sets_lines_back| {
         crossing.types.sets_lines_back = sets_lines_back;
         crossing.step(1);
-        let [arrival] = crossing.claims.arrivals() else {
+        let Some([arrival]) = crossing.claims.arrivals() else {
             panic!("one comes: {:?}", crossing.claims.arrivals());
         };
         assert!(!crossing.is_let_in(car));

@@ -1,4 +1,4 @@
-//! The step of all junctions: who has left, who asks, who is let in, and who has to wait inside.
+//! What all junctions decide: who has left, who asks, who is let in, and who has to wait inside.
 
 use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use super::request::{Need, Request};
@@ -16,8 +16,8 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::junction::Light;
 
 impl Claims {
-    /// Takes back the grants of agents that have left their junctions or may not enter them any more,
-    /// decides all requests of the step, and says where those inside have to wait.
+    /// Lets junctions decide if it is time; in between only those who drive no more give back what they
+    /// have: their indices will be somebody else's.
     pub(crate) fn update(
         &mut self,
         clock: &Clock,
@@ -26,15 +26,38 @@ impl Claims {
         (index, signals): (&Index, &SignalStates),
         (agents, people): (&mut Agents, &mut People),
     ) {
-        let given = Given {
+        people.gather(ground);
+        let is_due = clock.is_on_beat() || self.is_overdue || !people.busy().is_empty();
+        self.scratch.has_decided = is_due;
+        if is_due {
+            let given = Given {
+                clock,
+                ground,
+                types,
+                routes,
+                index,
+                signals,
+            };
+            self.is_overdue = false;
+            self.decide_now(given, agents, people);
+        } else {
+            self.scratch.asks_for_green.clear();
+            for &agent in agents.leaving() {
+                self.forget(agent);
+            }
+        }
+    }
+
+    /// Takes back the grants of agents that have left their junctions or may not enter them any more,
+    /// decides all requests, and says where those inside have to wait.
+    fn decide_now(&mut self, given: Given<'_>, agents: &mut Agents, people: &mut People) {
+        let Given {
             clock,
             ground,
             types,
             routes,
-            index,
-            signals,
-        };
-        people.gather(ground);
+            ..
+        } = given;
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
         self.note_places(&given.beside(people).with(agents));

@@ -74,7 +74,7 @@ pub(super) fn keep_first(walls: &mut Vec<(u32, Wall)>) {
 const AT_BEGIN: f64 = 0.5;
 /// Who is so far in a place where ways meet is not held back before it, m.
 const INSIDE: f64 = 0.5;
-/// Who joins another one brakes for it this long before it would have to, s, and a step.
+/// Who joins another one brakes for it this long before it would have to, s, and a decision.
 const REACTION: f64 = 0.2;
 
 /// The place where the ways of two agents in a junction meet, and which the other has not left.
@@ -123,7 +123,7 @@ impl Meeting {
         }
         let speed = scene.speed(grant.agent);
         let braking = scene.braking(grant.agent, GENTLE);
-        distance > speed * (REACTION + scene.dt) + speed * speed / (2.0 * braking)
+        distance > speed * (REACTION + scene.period) + speed * speed / (2.0 * braking)
     }
 
     /// How long the holder of a grant, whose front is at a place on its connection, m, has to wait for the

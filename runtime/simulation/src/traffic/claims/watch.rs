@@ -66,7 +66,7 @@ impl Claims {
             ..
         } = scratch;
         arrivals.clear();
-        let has_signals = |junction: u32| scene.ground.signals(junction).is_some();
+        let has_signals = |junction: u32| scene.ground.signal_group_of(junction).is_some();
         let waiting = approaches.iter().filter(|other| has_signals(other.path.0));
         arrivals.extend(waiting.map(|other| Arrival {
             path: other.path,

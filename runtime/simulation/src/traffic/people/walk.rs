@@ -74,6 +74,11 @@ impl People {
     pub(crate) fn gather(&mut self, ground: &Ground) {
         let seen = &mut self.seen;
         let sites = ground.crossings().sites();
+        // In most worlds there is nobody, and a city has thousands of crossings.
+        let is_empty = self.id.is_empty() && seen.busy.is_empty();
+        if is_empty && seen.by_crossing.len() == sites.len() {
+            return;
+        }
         seen.by_crossing.iter_mut().for_each(Vec::clear);
         seen.by_crossing.resize(sites.len(), Vec::new());
         for (person, &crossing) in (0u32..).zip(&self.crossing) {

@@ -134,7 +134,7 @@ pub(crate) struct Arrival {
 }
 
 /// Who wants what of one programme.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, Serialize, Deserialize)]
 struct Demand {
     /// The stages that somebody waits for, one bit each.
     calls: u32,
@@ -148,7 +148,6 @@ pub(crate) struct SignalStates {
     states: Vec<State>,
     /// What is asked of each programme.
     desks: Vec<Desk>,
-    #[serde(skip)]
     demand: Vec<Demand>,
     /// Programmes with the stages in which people who wait there would walk, one bit each.
     #[serde(skip)]
@@ -359,6 +358,7 @@ impl SignalStates {
         let count = ground.programmes().count();
         let mut pairs = self.states.iter().zip(&self.desks).zip(ground.programmes());
         self.states.len() == count
+            && self.demand.len() <= count
             && self.desks.len() == count
             && pairs.all(|((state, desk), programme)| {
                 let stages = programme.stages.len();
@@ -367,19 +367,24 @@ impl SignalStates {
             })
     }
 
-    /// What they show in the next step, after who has come in this one. Modules that are due are asked;
+    /// What they show in the next step, after who comes near them; `None`: as in the step before. Modules that are due are asked;
     /// `comers` are those who come near, if any of them is. Returns what went wrong, by programme.
     pub(crate) fn update(
         &mut self,
         clock: &Clock,
         ground: &Ground,
-        arrivals: &[Arrival],
+        arrivals: Option<&[Arrival]>,
         (controllers, comers): (&mut SignalControllers, &[Comer]),
     ) -> Vec<(usize, String)> {
+        let is_due = controllers.are_due(clock);
+        // What demand and modules decide changes only when somebody looks.
+        let is_decided = arrivals.is_some() || is_due;
         let mut demand = std::mem::take(&mut self.demand);
-        demand.clear();
+        if arrivals.is_some() {
+            demand.clear();
+        }
         demand.resize(self.states.len(), Demand::default());
-        for arrival in arrivals {
+        for arrival in arrivals.into_iter().flatten() {
             self.count(ground, arrival, &mut demand);
         }
         for (group, stages) in self.walks.drain(..) {
@@ -388,9 +393,17 @@ impl SignalStates {
         let time = (clock.step + 1) as f64 * clock.dt;
         self.demand = demand;
         let mut faults = Vec::new();
-        let is_due = controllers.are_due(clock);
-        for (group, programme) in ground.programmes().enumerate() {
+        for group in 0..self.states.len() {
+            let waits = self.states[group].phase == Phase::Green && !ground.has_fixed_times(group);
+            if waits && !is_decided {
+                continue;
+            }
             let has_module = controllers.has(group);
+            if waits && !has_module && self.is_wanted_by_all(group) {
+                self.states[group].opposed = f64::INFINITY;
+                continue;
+            }
+            let programme = ground.programme(group);
             let mut policy = Policy {
                 mode: programme.mode,
                 module: None,
@@ -420,6 +433,13 @@ impl SignalStates {
             faults.extend(policy.fault.map(|fault| (group, fault)));
         }
         faults
+    }
+
+    /// Whether nobody wants another stage of a programme than the one that is shown: most signals of a town
+    /// wait like that.
+    fn is_wanted_by_all(&self, group: usize) -> bool {
+        let shown = 1u32 << self.states[group].stage;
+        self.demand[group].calls & !shown == 0 && self.desks[group].is_empty()
     }
 
     /// The stages of a programme that somebody waited for in the last step, one bit each.
@@ -508,19 +528,16 @@ impl SignalStates {
     }
 
     fn count(&self, ground: &Ground, arrival: &Arrival, demand: &mut [Demand]) {
-        let (junction, path) = arrival.path;
-        let Some((group, signals)) = ground.signals(junction) else {
+        let Some(group) = ground.signal_group_of(arrival.path.0) else {
             return;
         };
         let (state, demand) = (&self.states[group], &mut demand[group]);
-        let has_green = signals.greens[state.stage as usize][path as usize];
-        if has_green && state.phase == Phase::Green {
+        let stages = ground.stages_of(arrival.path);
+        if state.phase == Phase::Green && stages & (1 << state.stage) != 0 {
             let reach = AT_LINE.max(PASSAGE * arrival.speed);
             demand.extends |= arrival.has_room && arrival.distance <= reach;
         } else {
-            for (stage, green) in signals.greens.iter().enumerate() {
-                demand.calls |= u32::from(green[path as usize]) << stage;
-            }
+            demand.calls |= stages;
         }
     }
 

@@ -42,7 +42,7 @@ fn update(states: &mut SignalStates, clock: &Clock, ground: &Ground, comes: &[Ar
     let faults = states.update(
         clock,
         ground,
-        comes,
+        Some(comes),
         (&mut SignalControllers::default(), &[]),
     );
     assert_eq!(faults, []);
@@ -361,7 +361,7 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
                     let _ = states.ask(ground, (node, (dice >> 16) as u32 % 3), (dice % 5, wish));
                 }
                 let modules = (&mut controllers, &[][..]);
-                states.update(&clock(step), ground, &[comes], modules);
+                states.update(&clock(step), ground, Some(&[comes]), modules);
                 let now = lights(&states, ground, paths[0].0);
                 onlooker
                     .see(&now)
@@ -444,7 +444,7 @@ fn a_policy_that_lets_nobody_else_go_is_overruled() {
     let mut states = SignalStates::new(ground);
     let waits = [arrival(north, 0.0, true)];
     let green = (0..2000).find(|&step| {
-        states.update(&clock(step), ground, &waits, (&mut controllers, &[]));
+        states.update(&clock(step), ground, Some(&waits), (&mut controllers, &[]));
         states.light(ground, north) == Light::Green
     });
     // The longest green of 50 s, amber and red.
