@@ -9,9 +9,9 @@
 use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};
-use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, ObjectId, Place, Scenario, file};
+use roadwright_scenario::{About, Agent, AgentId, DynamicsLevel, Edit, ObjectId, Scenario, file};
 use roadwright_simulation::{
-    PopulateFrom, RunOptions, SavedWorld, VehicleRecord, World, builtin_modules,
+    Ground, PopulateFrom, RunOptions, SavedWorld, World, builtin_modules, random_trips,
 };
 use std::path::PathBuf;
 
@@ -74,35 +74,6 @@ impl Options {
     }
 }
 
-/// Places on lanes from which every other one can be reached: where random trips begin.
-fn places(scenario: &Scenario, count: usize) -> Vec<Place> {
-    let options = RunOptions {
-        // Some of them begin where not all others can be reached.
-        populate: 2 * count,
-        populate_from: PopulateFrom::Inside,
-        ..RunOptions::default()
-    };
-    let mut world = World::new(scenario, &builtin_modules(), &options).expect("sound");
-    world.step();
-    let main = world.lane_graph().main_component();
-    let is_main = |place: &Place| {
-        let Place::Lane(at) = place else { return false };
-        let lanelet = world.lane_graph().locate(at);
-        lanelet.is_some_and(|(lanelet, _)| main.binary_search(&lanelet).is_ok())
-    };
-    let place = |vehicle: &VehicleRecord| {
-        let (road, lane) = vehicle.lane?;
-        let line = &scenario.network().road(road)?.reference_line;
-        let distance = |s: f64| (line.point(s, 0.0) - vehicle.pose.position).length();
-        let metres = (0..line.length() as usize).map(|metre| metre as f64);
-        let nearest = metres.min_by(|a, b| distance(*a).total_cmp(&distance(*b)))?;
-        Some(Place::lane(road, lane, nearest))
-    };
-    let vehicles = world.snapshot().vehicles;
-    let places = vehicles.iter().filter_map(place).filter(is_main);
-    places.take(count).collect()
-}
-
 /// The roads of a scenario `copies` times, in rows that make a square, each copy with its share of
 /// the vehicles.
 fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario {
@@ -111,17 +82,17 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
     for edit in defaults() {
         piece.apply(edit).expect("what a new scenario has");
     }
-    let places = places(&piece, vehicles / copies);
-    for (number, start) in (1..).zip(&places) {
-        let far = places[(number as usize + places.len() / 2) % places.len()];
+    let wish = (vehicles / copies, PopulateFrom::Inside);
+    let (trips, _) = random_trips(&piece, &Ground::new(&piece), wish, 1);
+    for (number, trip) in (1..).zip(&trips) {
         let agent = Agent {
             name: String::new(),
             vehicle: "car".into(),
             stack: "idm".into(),
             dynamics: None,
-            start: *start,
+            start: trip.start,
             via: Vec::new(),
-            destination: Some(far),
+            destination: Some(trip.destination),
             depart: 0.0,
             repeat: None,
             speed: 0.0,
@@ -133,6 +104,12 @@ fn side_by_side(scenario: &Scenario, copies: usize, vehicles: usize) -> Scenario
     let pitch = high - low + DVec2::splat(MARGIN);
     let columns = (copies as f64).sqrt().ceil() as usize;
     let mut all = Scenario::new("copies");
+    // One drives on the same side, or no way leads anywhere.
+    let about = About {
+        driving_side: piece.about().driving_side,
+        ..all.about().clone()
+    };
+    all.apply(Edit::About(Box::new(about))).expect("a side");
     for copy in 0..copies {
         let place = DVec2::new((copy % columns) as f64, (copy / columns) as f64);
         let motion = Motion::shift(place * pitch);
@@ -201,7 +178,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
     println!(
         "{{\"round\": {round}, \"dt\": {}, \"from\": {}, \"to\": {}, \"vehicles\": {}, \"steps\": {steps}, \
          \"cpu_seconds\": {spent:.4}, \"ns_per_update\": {:.1}, \"vehicle_seconds_per_cpu_second\": {:.0}, \
-         \"setup_cpu_seconds\": {setup:.3}, \"first_step_cpu_seconds\": {first:.3}, \"arrived\": {}, \
+         \"setup_cpu_seconds\": {setup:.3}, \"first_step_cpu_seconds\": {first:.3}, \"arrived\": {}, \"waiting\": {}, \"refused\": {}, \
          \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \"bytes_per_agent\": {:.0}, {saved}, \
          \"state_hash\": \"{}\"}}",
         options.dt,
@@ -211,6 +188,8 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         1e9 * spent / updates,
         updates * options.dt / spent,
         after.agents.arrived,
+        after.agents.waiting,
+        after.agents.refused,
         standing as f64 / driving,
         speeds / driving,
         after.collisions.len(),
