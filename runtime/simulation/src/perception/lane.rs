@@ -3,7 +3,7 @@
 use super::{Stretch, View, aim};
 use crate::agents::LanePosition;
 use crate::ground::PROFILE_BRAKING;
-use crate::route::{Goal, Route};
+use crate::route::{GIVE_UP_DISTANCE, Goal, Route, WAITS_BEFORE};
 use crate::traffic::Entry;
 use glam::DVec2;
 use roadwright_geometry::Pose;
@@ -77,6 +77,9 @@ impl View<'_> {
             if stretch.at > at {
                 input.road_speed = input.road_speed.min(self.reachable_speed(&stretch));
             }
+            if stretch.changes {
+                input.road_speed = input.road_speed.min(self.seeking_speed(agent, &stretch));
+            }
             input.stop_distance = input.stop_distance.min(self.stop_on(agent, &stretch));
             leader = leader.or_else(|| self.leader_on(agent, &stretch));
             if pose.is_some() {
@@ -119,6 +122,32 @@ impl View<'_> {
     fn reachable_speed(&self, stretch: &Stretch) -> f64 {
         let entry_speed = self.ground.entry_speed(stretch.lanelet);
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
+    }
+
+    /// The highest speed, m/s, from which gentle braking lets an agent wait for a gap at the last place of a
+    /// stretch from which the lanes can be changed that have to be; infinite if it has passed that.
+    ///
+    /// ```text
+    ///     beside   [====]  [====]  [====]  [====]
+    ///     own      --[A]--->.............:-------|     A waits before the dots: from there it can change
+    ///                       needed to change           within them, and is let in; at the end it cannot
+    /// ```
+    fn seeking_speed(&self, agent: u32, stretch: &Stretch) -> f64 {
+        let (route, graph) = (self.route(agent), self.ground.graph());
+        let changes = route.lane_changes_from(stretch.at, graph);
+        let s = stretch.length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE;
+        let way = stretch.distance + s;
+        let reached = self.progress(agent).reached;
+        // On a short lane it would wait in the junction before it, and beside its goal it has arrived.
+        let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
+        let cannot_wait = way < -WAITS_BEFORE
+            || s < self.vehicle_type(agent).rear_overhang
+            || to_goal.is_some()
+            || self.may_change_later(agent, stretch);
+        if cannot_wait {
+            return f64::INFINITY;
+        }
+        (2.0 * PROFILE_BRAKING * way.max(0.0)).sqrt()
     }
 
     /// Distance from the front to the nearest place on a stretch where the agent has to stand, m;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::ground::PROFILE_BRAKING;
 use crate::testing::Stand;
+use roadwright_scenario::lane_graph::NO_LANELET;
 
 const LOOKAHEAD: Lookahead = Lookahead {
     distance: 10.0,
@@ -80,6 +81,52 @@ fn a_lane_that_has_to_be_left_ends_at_its_end() {
         let to_end = 300.0 - 250.0 - stand.types.get(0).front - 1.0;
         let expected = if stops { to_end } else { NOTHING };
         assert!(near(input.stop_distance, expected), "{route:?}");
+    }
+}
+
+#[test]
+fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
+    // The left lane leads to the left only, the right one to the right only.
+    let mut stand = Stand::on(&[
+        ((0.0, 0.0), (150.0, 0.0), 2, 0),
+        ((150.0, 0.0), (150.0, 80.0), 1, 0),
+        ((150.0, 0.0), (150.0, -80.0), 1, 0),
+    ]);
+    let graph = stand.ground.graph();
+    let is_right = |id: &LaneletId| {
+        let lanelet = graph.lanelet(*id);
+        lanelet.right == NO_LANELET && lanelet.left != NO_LANELET
+    };
+    let right = (0..).find(is_right).expect("a right lane");
+    let left = graph.lanelet(right).left;
+    let turn = graph.successors(left)[0];
+    let to_the_left = [right, left, turn, graph.successors(turn)[0]];
+    let length = graph.lanelet(right).length();
+    // (from the end of the lane, m; whether it has to change; the way on which it slows down, m)
+    let cases = [
+        (40.0, true, Some(27.0)),
+        (20.0, true, Some(7.0)),
+        (12.5, true, Some(0.0)),
+        // It is too late: it drives on.
+        (11.0, true, None),
+        (20.0, false, None),
+    ];
+    for (id, (before, changes, way)) in (1..).zip(cases) {
+        let route = if changes {
+            &to_the_left[..]
+        } else {
+            &[right][..]
+        };
+        let own = stand.car(id, route, length - before, 5.0);
+        stand.look();
+        let speed = stand.view().controller_input(own, LOOKAHEAD).road_speed;
+        match way {
+            Some(way) => assert!(
+                near(speed, (2.0 * PROFILE_BRAKING * way).sqrt()),
+                "{before} m before the end: {speed} m/s"
+            ),
+            None => assert!(speed > 10.0, "{before} m before the end: {speed} m/s"),
+        }
     }
 }
 

@@ -7,6 +7,10 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 
 /// Room for each of several lane changes on one road, m.
 const ROOM_FOR_CHANGE: f64 = 18.0;
+/// A lane change that has not come about this close to the end of the lane is given up here, m.
+pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
+/// Who finds no gap slows down, and waits for one so far before that, m.
+pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
 /// A run of a route whose lane change is made one road later.
 #[derive(Debug, PartialEq)]

@@ -4,7 +4,9 @@ use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
-use crate::route::{Deferred, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
+use crate::route::{
+    Deferred, GIVE_UP_DISTANCE, Goal, Question, Route, Routes, Travel, ask_all, goal_input,
+};
 use crate::traffic::{Claims, Delays};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
@@ -17,8 +19,11 @@ use roadwright_scenario::lane_graph::LaneletId;
 const REROUTE_AFTER: f64 = 45.0;
 /// How often that time is doubled.
 const MOST_DOUBLED: u8 = 3;
-/// A lane change that has not come about this close to the end of the lane is given up here, m.
-const GIVE_UP_DISTANCE: f64 = 12.0;
+/// Who has stood for so long where it waits for a gap gives the lane change up, s: nobody lets it in, and
+/// others stand behind it.
+const WAITS_FOR_GAP: f64 = 12.0;
+/// Who stands no farther than this before the place where it would give up waits there, m.
+const WAITING_PLACE: f64 = 3.0;
 /// A detour of a stuck agent leads back to its route this far ahead, m; every other attempt looks
 /// for another route all the way to the goal, which costs much more.
 const REJOIN: f64 = 1500.0;
@@ -258,7 +263,12 @@ impl Scene<'_> {
         let speed = self.agents.motion[index].speed;
         let braking = speed * speed / (2.0 * PROFILE_BRAKING);
         let needed = f64::from(changes) * GIVE_UP_DISTANCE;
-        let is_missed = changes > 0 && self.room_for(agent, changes) < needed.max(braking);
+        let waited_for = match progress.standing > WAITS_FOR_GAP {
+            true => WAITING_PLACE,
+            false => 0.0,
+        };
+        let needed = (needed + waited_for).max(braking);
+        let is_missed = changes > 0 && self.room_for(agent, changes) < needed;
         if is_missed && since > NEXT_ATTEMPT {
             Some(Trigger::TooLate)
         } else {
@@ -408,6 +418,10 @@ mod tests {
             ((1, 290.0, 2.0, 0.0, 0, 0.5), None),
             ((1, 265.0, 14.0, 0.0, 0, 100.0), Some("too late")),
             ((1, 265.0, 5.0, 0.0, 0, 100.0), None),
+            // It has waited for a gap at the last place where it can, or stands farther back.
+            ((1, 286.0, 0.0, 11.0, 0, 100.0), None),
+            ((1, 286.0, 0.0, 13.0, 0, 100.0), Some("too late")),
+            ((1, 280.0, 0.0, 13.0, 0, 100.0), None),
             // Nothing is missed on the lane of the goal.
             ((0, 290.0, 2.0, 0.0, 0, 100.0), None),
         ];
