@@ -138,9 +138,11 @@ impl View<'_> {
         let s = stretch.length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE;
         let way = stretch.distance + s;
         let reached = self.progress(agent).reached;
-        // On a short lane it would wait in the junction before it, and beside its goal it has arrived.
+        // Between two lanes it would stand in the way on both, and could not begin the next change; on a
+        // short lane it would wait in the junction before it; and beside its goal it has arrived.
         let to_goal = route.goal_beside(stretch.at, changes, reached, graph);
-        let cannot_wait = way < -WAITS_BEFORE
+        let cannot_wait = self.position(agent).leaving != NO_LANELET
+            || way < -WAITS_BEFORE
             || s < self.vehicle_type(agent).rear_overhang
             || to_goal.is_some()
             || self.may_change_later(agent, stretch);

@@ -111,6 +111,10 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
         (11.0, true, None),
         (20.0, false, None),
     ];
+    let speed_of = |stand: &mut Stand, own: u32| {
+        stand.look();
+        stand.view().controller_input(own, LOOKAHEAD).road_speed
+    };
     for (id, (before, changes, way)) in (1..).zip(cases) {
         let route = if changes {
             &to_the_left[..]
@@ -118,8 +122,7 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
             &[right][..]
         };
         let own = stand.car(id, route, length - before, 5.0);
-        stand.look();
-        let speed = stand.view().controller_input(own, LOOKAHEAD).road_speed;
+        let speed = speed_of(&mut stand, own);
         match way {
             Some(way) => assert!(
                 near(speed, (2.0 * PROFILE_BRAKING * way).sqrt()),
@@ -128,6 +131,10 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
             None => assert!(speed > 10.0, "{before} m before the end: {speed} m/s"),
         }
     }
+    // Between two lanes nobody waits: standing there it would never be out of the one that it leaves.
+    let own = stand.car(9, &to_the_left, length - 12.5, 5.0);
+    stand.agents.position[own as usize].leaving = left;
+    assert!(speed_of(&mut stand, own) > 10.0);
 }
 
 #[test]
