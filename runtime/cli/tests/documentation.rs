@@ -1,5 +1,5 @@
 //! What docs/plugins.md and docs/benchmarks.md promise: every command is run, every snippet is used, and
-//! the league is the one that is printed.
+//! the league is the one that is printed. And the trips that docs/measurements.md measures are there.
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
@@ -150,4 +150,42 @@ fn the_league_is_what_the_program_says() {
         written, printed,
         "put what `roadwright bench league --markdown` prints into docs/benchmarks.md"
     );
+}
+
+#[test]
+fn the_kept_trips_beside_sumo_lie_in_their_rectangles() {
+    let files = [
+        (
+            include_str!("../../../tools/beside_sumo/ring.csv"),
+            [-6.2660, 53.3402, -6.2495, 53.3472],
+        ),
+        (
+            include_str!("../../../tools/beside_sumo/city.csv"),
+            [-6.2840, 53.3385, -6.2250, 53.3735],
+        ),
+    ];
+    for (text, [west, south, east, north]) in files {
+        let mut rows = text.lines();
+        assert_eq!(
+            rows.next(),
+            Some("from_longitude,from_latitude,to_longitude,to_latitude")
+        );
+        let pairs: Vec<Vec<f64>> = rows
+            .map(|row| row.split(',').map(|value| value.parse().unwrap()).collect())
+            .collect();
+        assert_eq!(pairs.len(), 150);
+        for pair in &pairs {
+            let &[x0, y0, x1, y1] = pair.as_slice() else {
+                panic!("four numbers, not {pair:?}");
+            };
+            assert!(
+                [x0, x1].iter().all(|x| (west..=east).contains(x)),
+                "{pair:?}"
+            );
+            assert!(
+                [y0, y1].iter().all(|y| (south..=north).contains(y)),
+                "{pair:?}"
+            );
+        }
+    }
 }

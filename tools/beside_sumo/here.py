@@ -1,0 +1,127 @@
+"""Roadwright's side: streets, trips, signals, and a drive."""
+
+import json
+import subprocess
+import sys
+
+from place import Frame, Grid, Road
+
+# Ends of trips stay so far from junctions, m; where a road has several lanes that way a trip begins so far before
+# one, and ends so far behind one, that there is room to change lanes.
+MARGIN, ROOM_TO_CHANGE = 2.0, 25.0
+
+
+class Here:
+    """The streets of an extract as `roadwright import` makes them."""
+
+    def __init__(self, program, extract, folder):
+        self.program, self.folder = program, folder
+        self.path = folder / "streets.scenario.json"
+        self._call("import", str(extract), "--roads-only", "--out", str(self.path))
+        self.scenario = json.loads(self.path.read_text())
+        self.frame = Frame(self.scenario)
+        left = self.scenario["about"]["driving_side"] == "left"
+        self.roads = {int(key): Road(road, left) for key, road in self.scenario["roads"].items()}
+        self.junctions = self._call("junction", str(self.path), "--json")
+        self.grid = self._open_lanes()
+
+    def _call(self, *arguments):
+        done = subprocess.run([self.program, *arguments], capture_output=True, text=True)
+        if done.returncode not in (0, 1):
+            sys.exit(f"{self.program} {' '.join(arguments)}: {done.stderr}")
+        return json.loads(done.stdout) if "--json" in arguments else None
+
+    def _open_lanes(self):
+        """Places between junctions on lanes on which trips of cars may begin and end."""
+        free = {key: [0.0, road.line.length] for key, road in self.roads.items()}
+        for arm in (arm for junction in self.junctions for arm in junction["arms"]):
+            free[arm["road"]][arm["end"] == "end"] = arm["stop_line"]
+        grid = Grid()
+        for key, road in self.roads.items():
+            if road.access not in ("all", "destination"):
+                continue
+            low, high = free[key][0] + MARGIN, free[key][1] - MARGIN
+            for x, y, heading, lane, s in road.samples():
+                if low < s < high:
+                    own = road.lane(lane, s)
+                    ahead, behind = (high - s, s - low) if road.is_forward(own) else (s - low, high - s)
+                    is_alone = road.lanes_beside(own, s) == 1
+                    grid.add(x, y, {
+                        "pose": (x, y, heading), "at": {"road": key, "lane": lane, "s": round(s, 2)},
+                        "begins": is_alone or ahead >= ROOM_TO_CHANGE, "ends": is_alone or behind >= ROOM_TO_CHANGE,
+                    })
+        return grid
+
+    def signals(self):
+        """Of each node with signals the document of its junction, with the programme that it follows."""
+        kept = self.folder / "signals.json"
+        if kept.exists():
+            return json.loads(kept.read_text())
+        self.write("fixed.scenario.json", self.with_modes(lambda junction: "fixed"))
+        path = str(self.folder / "fixed.scenario.json")
+        nodes = [junction["node"] for junction in self.junctions if junction["control"] == "signals"]
+        documents = [self._call("junction", path, str(node), "--json") for node in nodes]
+        documents = [document for document in documents if document.get("signals")]
+        kept.write_text(json.dumps(documents))
+        return documents
+
+    def with_modes(self, mode_of):
+        """`junctions` of the scenario with a mode of signals for each that has some; None leaves it."""
+        rules = {key: dict(value) for key, value in self.scenario.get("junctions", {}).items()}
+        for junction in self.junctions:
+            mode = mode_of(junction) if junction["control"] == "signals" else None
+            if mode is None:
+                continue
+            for node in junction["nodes"]:
+                own = rules.setdefault(str(node), {})
+                own["control"], own["plan"] = "signals", {"mode": mode}
+        return rules
+
+    def write(self, name, rules, agents=None):
+        scenario = dict(self.scenario, junctions=rules)
+        if agents:
+            scenario["agents"] = agents
+        path = self.folder / name
+        path.write_text(json.dumps(scenario))
+        return path
+
+    def lost(self, trips):
+        """The numbers of those trips for which `roadwright check` finds no way."""
+        # One after the other, or they would stand in the same places.
+        departures = {trip["id"]: float(number) for number, trip in enumerate(trips)}
+        path = self.write("all-trips.scenario.json", self.scenario.get("junctions", {}), agents_of(trips, departures))
+        codes = ("unreachable-destination", "no-such-lane", "closed-road")
+        findings = self._call("check", str(path), "--json")["findings"]
+        return {finding["object"].get("agent") for finding in findings if finding["code"] in codes}
+
+    def draw(self, count, begin, seed):
+        """Ends of `count` trips that Roadwright draws, in degrees, of those that arrive."""
+        import csv
+
+        folder = self.folder / f"drawn-{seed}"
+        self._call("run", str(self.path), "--populate", str(count), "--populate-from", begin, "--seed", str(seed),
+                   "--dynamics", "lane", "--dt", "0.1", "--seconds", "7200", "--statistics", str(folder), "--json")
+        pairs = []
+        with open(folder / "trips.csv", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["status"] == "arrived":
+                    ends = [float(row[key]) for key in ("first_x_m", "first_y_m", "last_x_m", "last_y_m")]
+                    pairs.append((*self.frame.degrees(*ends[:2]), *self.frame.degrees(*ends[2:])))
+        return pairs
+
+    def drive(self, rules, trips, departures, seed, seconds):
+        """(arrived, mean speed) after some seconds."""
+        path = self.write("run.scenario.json", rules, agents_of(trips, departures))
+        run = self._call("run", str(path), "--seed", str(seed), "--dynamics", "lane", "--dt", "0.1",
+                         "--seconds", str(seconds), "--json")
+        return run["agents"]["arrived"], run["distance_driven"] / (run["agent_updates"] * 0.1)
+
+
+def agents_of(trips, departures):
+    agents = {}
+    for trip in trips:
+        agents[str(trip["id"])] = {
+            "vehicle": "car", "stack": "idm", "start": trip["from"]["at"], "destination": trip["to"]["at"],
+            "depart": departures.get(trip["id"], 0.0),
+        }
+    return agents
