@@ -1,6 +1,8 @@
 """Roadwright's side: streets, trips, signals, and a drive."""
 
+import csv
 import json
+import math
 import subprocess
 import sys
 
@@ -9,6 +11,8 @@ from place import Frame, Grid, Road
 # Ends of trips stay so far from junctions, m; where a road has several lanes that way a trip begins so far before
 # one, and ends so far behind one, that there is room to change lanes.
 MARGIN, ROOM_TO_CHANGE = 2.0, 25.0
+# What lies farther away has no influence on a junction and its signals, m.
+AROUND = 250.0
 
 
 class Here:
@@ -38,7 +42,7 @@ class Here:
             free[arm["road"]][arm["end"] == "end"] = arm["stop_line"]
         grid = Grid()
         for key, road in self.roads.items():
-            if road.access not in ("all", "destination"):
+            if road.access != "all":
                 continue
             low, high = free[key][0] + MARGIN, free[key][1] - MARGIN
             for x, y, heading, lane, s in road.samples():
@@ -53,17 +57,35 @@ class Here:
         return grid
 
     def signals(self):
-        """Of each node with signals the document of its junction, with the programme that it follows."""
+        """Of each junction with signals its document, with the programme that it follows at fixed times."""
         kept = self.folder / "signals.json"
         if kept.exists():
             return json.loads(kept.read_text())
-        self.write("fixed.scenario.json", self.with_modes(lambda junction: "fixed"))
-        path = str(self.folder / "fixed.scenario.json")
-        nodes = [junction["node"] for junction in self.junctions if junction["control"] == "signals"]
-        documents = [self._call("junction", path, str(node), "--json") for node in nodes]
+        rules = self.with_modes(lambda junction: "fixed")
+        documents = []
+        for junction in self.junctions:
+            if junction["control"] == "signals":
+                path = str(self._around(junction["nodes"], rules))
+                documents.append(self._call("junction", path, str(junction["node"]), "--json"))
         documents = [document for document in documents if document.get("signals")]
         kept.write_text(json.dumps(documents))
         return documents
+
+    def _around(self, nodes, rules):
+        """A scenario with the roads around some nodes only: in a whole city each question takes seconds."""
+        all_nodes = self.scenario["nodes"]
+        places = [(all_nodes[str(node)]["x"], all_nodes[str(node)]["y"]) for node in nodes]
+        near = {key for key, node in all_nodes.items()
+                if any(math.dist((node["x"], node["y"]), place) < AROUND for place in places)}
+        roads = {key: road for key, road in self.scenario["roads"].items()
+                 if str(road["from"]) in near or str(road["to"]) in near}
+        ends = {str(road[end]) for road in roads.values() for end in ("from", "to")}
+        # What is decided farther out may name roads that are not there.
+        part = dict(self.scenario, roads=roads, nodes={key: all_nodes[key] for key in all_nodes if key in ends},
+                    junctions={key: known_part(value, roads) for key, value in rules.items() if key in near})
+        path = self.folder / "around.scenario.json"
+        path.write_text(json.dumps(part))
+        return path
 
     def with_modes(self, mode_of):
         """`junctions` of the scenario with a mode of signals for each that has some; None leaves it."""
@@ -96,8 +118,6 @@ class Here:
 
     def draw(self, count, begin, seed):
         """Ends of `count` trips that Roadwright draws, in degrees, of those that arrive."""
-        import csv
-
         folder = self.folder / f"drawn-{seed}"
         self._call("run", str(self.path), "--populate", str(count), "--populate-from", begin, "--seed", str(seed),
                    "--dynamics", "lane", "--dt", "0.1", "--seconds", "7200", "--statistics", str(folder), "--json")
@@ -115,6 +135,14 @@ class Here:
         run = self._call("run", str(path), "--seed", str(seed), "--dynamics", "lane", "--dt", "0.1",
                          "--seconds", str(seconds), "--json")
         return run["agents"]["arrived"], run["distance_driven"] / (run["agent_updates"] * 0.1)
+
+
+def known_part(rules, roads):
+    """What is decided about a junction, without turn restrictions by way of roads that are not there."""
+    ways = [way for way in rules.get("via_restrictions", [])
+            if all(str(road) in roads for road in [way["from"], *way["via"], way["to"]])]
+    return {**{key: value for key, value in rules.items() if key != "via_restrictions"},
+            **({"via_restrictions": ways} if ways else {})}
 
 
 def agents_of(trips, departures):

@@ -8,6 +8,7 @@ import libsumo
 import sumo
 import sumolib
 
+from open_streets import prepare
 from place import Grid
 
 # netconvert leaves service roads to deliveries; Roadwright opens them to cars. Where the data say no limit
@@ -19,8 +20,9 @@ TYPES = """<types>
 """
 SPACING = 2.0
 
-# What netconvert and vehicles of SUMO have by themselves, and what makes them more like Roadwright's: its
-# car-following model with its parameters, nobody faster or slower than the limit, 2.5 m/s^2 in turns.
+# What netconvert and vehicles of SUMO have by themselves, and what makes them more like Roadwright's `idm`: the
+# acceleration in turns, m/s^2; nobody faster or slower than the limit; the acceleration and braking; the law of
+# car-following with its parameters; all of that.
 TURNS = {"own": 5.5, "like": 2.5}
 DRIVERS = {
     "own": {},
@@ -38,13 +40,17 @@ class There:
     def __init__(self, extract, folder, frame, drives_left, turns="own"):
         self.folder, self.frame = folder, frame
         self.path = folder / f"net-{turns}.xml"
+        streets = folder / "open.osm"
+        prepare(extract, streets, drives_left)
         types = folder / "types.typ.xml"
         types.write_text(TYPES.format(service=15 / 3.6, residential=30 / 3.6))
         usual = Path(sumo.SUMO_HOME) / "data" / "typemap" / "osmNetconvert.typ.xml"
-        command = [str(Path(sumo.SUMO_HOME) / "bin" / "netconvert"), "--osm-files", str(extract), "-o", str(self.path)]
+        command = [str(Path(sumo.SUMO_HOME) / "bin" / "netconvert"), "--osm-files", str(streets)]
+        command += ["--osm.lane-access", "--osm.turn-lanes", "-o", str(self.path)]
         command += ["--type-files", f"{usual},{types}", "--junctions.limit-turn-speed", str(TURNS[turns])]
         command += ["--keep-edges.by-vclass", "passenger", "--geometry.remove", "--junctions.join"]
-        command += ["--tls.guess-signals", "--tls.join", "--remove-edges.isolated", "--no-turnarounds.except-deadend", "--no-warnings"]
+        command += ["--tls.guess-signals", "--tls.join", "--remove-edges.isolated"]
+        command += ["--no-turnarounds.except-deadend", "--no-warnings"]
         command += ["--lefthand"] if drives_left else []
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         self.net = sumolib.net.readNet(str(self.path))
