@@ -63,17 +63,25 @@ pub(crate) fn control(
     rota.update_in_strides(pool, agents, |level| stride(level, clock.dt));
     for (number, instance) in pool.instances.iter().enumerate() {
         let module = instance.module();
-        let asked = (
+        let asked = Asked {
             module,
-            clock.moment(instance.rate),
-            rota.due(number, clock.step),
-        );
+            step: clock.moment(instance.rate),
+            due: rota.due(number, clock.step),
+        };
         held += asking.ask(helpers, asked, surroundings, agents);
         let (due, rate) = rota.due_in_strides(number, clock.step);
-        let asked = (module, clock.moment(rate), due);
+        let step = clock.moment(rate);
+        let asked = Asked { module, step, due };
         held += asking.ask(helpers, asked, surroundings, agents);
     }
     held
+}
+
+/// A controller, when it is asked, and about which agents: by index and by id.
+struct Asked<'a> {
+    module: &'a Module<dyn Controller>,
+    step: Step<'a>,
+    due: (&'a [u32], &'a [u64]),
 }
 
 impl Asking {
@@ -81,7 +89,7 @@ impl Asking {
     fn ask(
         &mut self,
         helpers: Option<&rayon::ThreadPool>,
-        (module, step, due): (&Module<dyn Controller>, Step<'_>, (&[u32], &[u64])),
+        Asked { module, step, due }: Asked<'_>,
         surroundings: Surroundings<'_>,
         agents: &mut Agents,
     ) -> u64 {
