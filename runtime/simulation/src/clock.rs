@@ -50,6 +50,11 @@ impl Clock {
         self.step as f64 * self.dt
     }
 
+    /// Simulated time at the end of this step, s.
+    pub(crate) fn end_of_step(&self) -> f64 {
+        (self.step + 1) as f64 * self.dt
+    }
+
     /// Steps from one beat to the next: a tenth of a second, or one step if that is longer.
     pub(crate) fn beat_steps(&self) -> u64 {
         Rate::new(BEATS, self.dt).period()

@@ -19,6 +19,28 @@ use std::sync::Arc;
 /// A straight road: from a point to another, with so many lanes in its direction and so many back.
 pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
 
+/// How a residential street is drawn, with so many lanes in its direction and so many back.
+pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
+    RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 14.0,
+        section: CrossSection::driving(forward, backward, 3.25),
+    }
+}
+
+/// Draws a straight road from a point to another.
+pub(crate) fn draw_street(
+    scenario: &mut Scenario,
+    (from, to): ((f64, f64), (f64, f64)),
+    style: &RoadStyle,
+) {
+    let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to));
+    let edit = draw::road(scenario, &line.unwrap(), style).unwrap();
+    scenario.apply(edit).unwrap();
+}
+
 /// Roads with cars.
 pub(crate) struct Stand {
     pub(crate) ground: Arc<Ground>,
@@ -52,16 +74,7 @@ impl Stand {
     pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
         let mut scenario = Scenario::new("stand");
         for &(from, to, forward, backward) in roads {
-            let style = RoadStyle {
-                name: String::new(),
-                class: RoadClass::Residential,
-                layer: 0,
-                speed_limit: 14.0,
-                section: CrossSection::driving(forward, backward, 3.25),
-            };
-            let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to));
-            let edit = draw::road(&scenario, &line.unwrap(), &style).unwrap();
-            scenario.apply(edit).unwrap();
+            draw_street(&mut scenario, (from, to), &street(forward, backward));
         }
         let network = scenario.network();
         let crossings = network

@@ -85,7 +85,12 @@ impl VehicleType {
     pub(crate) fn is_long(&self) -> bool {
         // Conflicts of junctions are made for a car of this size: whoever is larger anywhere meets
         // others elsewhere.
-        self.tows || self.front > Body::CAR.front || self.width > Body::CAR.width
+        let body = Body {
+            width: self.width,
+            front: self.front,
+            rear: self.rear_overhang,
+        };
+        self.tows || body.exceeds_car()
     }
 
     /// Middle, m ahead of the rear axle, and radius, m, of the circle around the vehicle with its

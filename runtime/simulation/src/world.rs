@@ -361,7 +361,7 @@ impl World {
         let footholds = &mut self.scratch.footholds;
         let fixed = (ground, types, &self.hands);
         self.agent_updates += advance::advance(fixed, footholds, helpers, &mut exit);
-        let time = (self.clock.step + 1) as f64 * self.clock.dt;
+        let time = self.clock.end_of_step();
         self.messages.log.expire(time);
         if self.modules.want_post_encroachment() {
             let scene = EncroachmentScene {

@@ -103,6 +103,11 @@ impl Body {
         rear: 2.2,
     };
 
+    /// Whether it swings out farther or is wider than a car: conflicts of cars are not enough for it.
+    pub fn exceeds_car(self) -> bool {
+        self.front > Self::CAR.front || self.width > Self::CAR.width
+    }
+
     /// From its front to its rear, m.
     pub fn length(self) -> f64 {
         self.front + self.rear

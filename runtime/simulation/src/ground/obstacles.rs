@@ -234,16 +234,19 @@ impl Obstacles {
     /// length, and its front may be on the next lanelet already. In a town hardly a lanelet of those with
     /// houses beside them is left.
     fn touched_from(&self, scenario: &Scenario, graph: &LaneGraph) -> Vec<[bool; 2]> {
-        let sizes = || scenario.vehicle_types().values().map(Size::of);
-        let largest = [
-            sizes()
-                .filter(Size::is_car)
-                .fold(Size::default(), Size::max),
-            sizes().fold(Size::default(), Size::max),
-        ];
+        let bodies = || scenario.vehicle_types().values().map(body_of);
+        let cars = bodies().filter(|body| !body.exceeds_car());
+        // Width, and from the rear axle to the farther end, m.
+        let largest = [cars.collect::<Vec<_>>(), bodies().collect()].map(|class| {
+            let largest = |of: fn(&VehicleBody) -> f64| class.iter().map(of).fold(0.0, f64::max);
+            (
+                largest(|body| body.width),
+                largest(|body| body.front.max(body.rear)),
+            )
+        });
         let lanelets = 0..graph.lanelets().len() as u32;
         let swings: Vec<[f64; 2]> = (lanelets.clone())
-            .map(|id| largest.map(|size| swing(graph.line(id).points(), size.reach)))
+            .map(|id| largest.map(|(_, reach)| swing(graph.line(id).points(), reach)))
             .collect();
         let may_touch = |id: u32, class: usize| {
             let beside = graph.predecessors(id).iter().chain(graph.successors(id));
@@ -251,7 +254,7 @@ impl Obstacles {
                 .chain([&id])
                 .map(|&near| swings[near as usize][class]);
             let swing = around.fold(0.0, f64::max);
-            let reach = (0.5 * largest[class].width + swing + SLACK).min(WATCH_DISTANCE);
+            let reach = (0.5 * largest[class].0 + swing + SLACK).min(WATCH_DISTANCE);
             let stretches = graph.line(id).points().windows(2);
             let mut stretches = stretches.map(|pair| (pair[0], pair[1]));
             stretches.any(|stretch| self.any_near(stretch, reach))
@@ -640,38 +643,12 @@ fn extent(body: &Body) -> (DVec2, f64) {
     }
 }
 
-/// How large vehicles are.
-#[derive(Debug, Clone, Copy, Default)]
-struct Size {
-    /// m.
-    width: f64,
-    /// From the rear axle to the farther end, m.
-    reach: f64,
-    /// From the rear axle to the front, m.
-    front: f64,
-}
-
-impl Size {
-    fn of(kind: &VehicleType) -> Self {
-        let front = kind.length - kind.rear_overhang;
-        Self {
-            width: kind.width,
-            reach: front.max(kind.rear_overhang),
-            front,
-        }
-    }
-
-    /// Whether it is not larger than a car.
-    fn is_car(&self) -> bool {
-        self.front <= VehicleBody::CAR.front && self.width <= VehicleBody::CAR.width
-    }
-
-    fn max(self, other: Self) -> Self {
-        Self {
-            width: self.width.max(other.width),
-            reach: self.reach.max(other.reach),
-            front: self.front.max(other.front),
-        }
+/// What vehicles of a type cover.
+fn body_of(kind: &VehicleType) -> VehicleBody {
+    VehicleBody {
+        width: kind.width,
+        front: kind.front(),
+        rear: kind.rear_overhang,
     }
 }
 
@@ -701,10 +678,10 @@ fn swing(line: &[DVec2], length: f64) -> f64 {
 mod tests {
     use super::super::Ground;
     use super::*;
+    use crate::testing::{draw_street, street};
+    use roadwright_geometry::Pose;
     use roadwright_geometry::math::Stream;
-    use roadwright_geometry::{Pose, ReferenceLine};
-    use roadwright_scenario::operation::draw::{self, RoadStyle};
-    use roadwright_scenario::{CrossSection, Edit, Obstacle, RoadClass};
+    use roadwright_scenario::{Edit, Obstacle};
 
     /// Posts and discs, close together on one side and with wide gaps on the other.
     fn field() -> Scenario {
@@ -745,27 +722,18 @@ mod tests {
             ((-70.0, -10.0), (70.0, -25.0)),
             ((-30.0, -60.0), (20.0, 60.0)),
         ] {
-            let style = RoadStyle {
-                name: String::new(),
-                class: RoadClass::Residential,
-                layer: 0,
-                speed_limit: 14.0,
-                section: CrossSection::driving(1, 1, 3.25),
-            };
-            let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
-            let edit = draw::road(&scenario, &line, &style).unwrap();
-            scenario.apply(edit).unwrap();
+            draw_street(&mut scenario, (from, to), &street(1, 1));
         }
         let ground = Ground::new(&scenario);
         let (graph, obstacles) = (ground.graph(), &ground.obstacles);
         let kinds: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
-        assert!(kinds.iter().any(|kind| !Size::of(kind).is_car()));
+        assert!(kinds.iter().any(|kind| body_of(kind).exceeds_car()));
         let (mut touched, mut quiet) = (0, 0);
         for lanelet in 0..graph.lanelets().len() as u32 {
             let line = graph.line(lanelet);
             for kind in &kinds {
-                let is_long = !Size::of(kind).is_car();
-                let front = kind.length - kind.rear_overhang;
+                let is_long = body_of(kind).exceeds_car();
+                let front = kind.front();
                 let may_touch = |id: u32| obstacles.may_be_touched(id, is_long);
                 quiet += usize::from(obstacles.is_watched(lanelet) && !may_touch(lanelet));
                 for step in 0..(4.0 * line.length()) as u32 {

@@ -78,7 +78,7 @@ impl View<'_> {
                 input.road_speed = input.road_speed.min(self.reachable_speed(&stretch));
             }
             if stretch.changes {
-                input.road_speed = input.road_speed.min(self.seeking_speed(agent, &stretch));
+                input.road_speed = self.seeking_speed(agent, &stretch, input.road_speed);
             }
             input.stop_distance = input.stop_distance.min(self.stop_on(agent, &stretch));
             leader = leader.or_else(|| self.leader_on(agent, &stretch));
@@ -124,19 +124,25 @@ impl View<'_> {
         (entry_speed * entry_speed + 2.0 * PROFILE_BRAKING * stretch.distance).sqrt()
     }
 
-    /// The highest speed, m/s, from which gentle braking lets an agent wait for a gap at the last place of a
-    /// stretch from which the lanes can be changed that have to be; infinite if it has passed that.
+    /// The speed of an agent that is allowed one, m/s, from which gentle braking lets it wait for a gap at the
+    /// last place of a stretch from which the lanes can be changed that have to be; the allowed one if it has
+    /// passed that.
     ///
     /// ```text
     ///     beside   [====]  [====]  [====]  [====]
     ///     own      --[A]--->.............:-------|     A waits before the dots: from there it can change
     ///                       needed to change           within them, and is let in; at the end it cannot
     /// ```
-    fn seeking_speed(&self, agent: u32, stretch: &Stretch) -> f64 {
+    fn seeking_speed(&self, agent: u32, stretch: &Stretch, allowed: f64) -> f64 {
         let (route, graph) = (self.route(agent), self.ground.graph());
         let changes = route.lane_changes_from(stretch.at, graph);
         let s = stretch.length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE;
         let way = stretch.distance + s;
+        let speed = (2.0 * PROFILE_BRAKING * way.max(0.0)).sqrt();
+        // Mostly it is far: then its goal and the roads beyond are not looked at.
+        if speed >= allowed {
+            return allowed;
+        }
         let reached = self.progress(agent).reached;
         // Between two lanes it would stand in the way on both, and could not begin the next change; on a
         // short lane it would wait in the junction before it; and beside its goal it has arrived.
@@ -146,10 +152,7 @@ impl View<'_> {
             || s < self.vehicle_type(agent).rear_overhang
             || to_goal.is_some()
             || self.may_change_later(agent, stretch);
-        if cannot_wait {
-            return f64::INFINITY;
-        }
-        (2.0 * PROFILE_BRAKING * way.max(0.0)).sqrt()
+        if cannot_wait { allowed } else { speed }
     }
 
     /// Distance from the front to the nearest place on a stretch where the agent has to stand, m;

@@ -41,7 +41,7 @@ pub(crate) fn collide(
     if scene.verify {
         traffic.index.locate(&bodies, scene.types);
     }
-    let time = (clock.step + 1) as f64 * clock.dt;
+    let time = clock.end_of_step();
     let search = scene.search(agents, &traffic.index);
     let of_body = |number, out: &mut Vec<Contact>| search.contacts(number, out);
     find(helpers, traffic.index.located.len(), contacts, of_body);

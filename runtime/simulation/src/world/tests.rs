@@ -4,8 +4,10 @@ use super::*;
 use crate::agents::Status;
 use crate::builtin_modules;
 use crate::route::{Goal, GroundPath, Leg, Route, Travel, Waypoint};
-use roadwright_geometry::{DVec2, Pose, unit};
-use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Edit, Place, Stack};
+use crate::testing::{draw_street, street};
+use roadwright_geometry::{Pose, unit};
+use roadwright_scenario::operation::draw::RoadStyle;
+use roadwright_scenario::{Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, Stack};
 
 /// An agent on open ground, and its way there given by hand.
 fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
@@ -125,17 +127,11 @@ fn where_agents_are_stored_changes_nothing() {
 /// A road of 120 m with one lane.
 fn straight_road() -> Scenario {
     let mut scenario = Scenario::new("road");
-    let line = roadwright_geometry::ReferenceLine::straight(DVec2::ZERO, DVec2::new(120.0, 0.0));
-    let style = roadwright_scenario::operation::draw::RoadStyle {
-        name: String::new(),
-        class: roadwright_scenario::RoadClass::Residential,
-        layer: 0,
-        speed_limit: 14.0,
-        section: roadwright_scenario::CrossSection::driving(1, 0, 3.5),
+    let style = RoadStyle {
+        section: CrossSection::driving(1, 0, 3.5),
+        ..street(1, 0)
     };
-    let road =
-        roadwright_scenario::operation::draw::road(&scenario, &line.unwrap(), &style).unwrap();
-    scenario.apply(road).unwrap();
+    draw_street(&mut scenario, ((0.0, 0.0), (120.0, 0.0)), &style);
     scenario
 }
 

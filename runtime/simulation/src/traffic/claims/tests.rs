@@ -17,16 +17,21 @@ impl Stand {
         self.car(id, &lanelets, s, speed)
     }
 
-    fn step(&mut self, step: u64) {
+    /// Lets junctions decide, if it is time.
+    fn decide(&mut self, clock: &Clock) {
         self.look();
-        let clock = crate::testing::clock(step);
         self.claims.update(
-            &clock,
+            clock,
             (&self.ground, &self.types),
             &self.routes,
             (&self.index, &self.signals),
             (&mut self.agents, &mut self.people),
         );
+    }
+
+    fn step(&mut self, step: u64) {
+        let clock = crate::testing::clock(step);
+        self.decide(&clock);
         let modules = (&mut SignalControllers::default(), &[][..]);
         let arrivals = self.claims.arrivals();
         self.signals.update(&clock, &self.ground, arrivals, modules);
@@ -111,18 +116,11 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     let first = crossing.comes(7, DVec2::X, 5.0, 4.0);
     let second = crossing.comes(3, DVec2::Y, 5.0, 4.0);
     let step = |crossing: &mut Stand, step: u64| {
-        crossing.look();
         let clock = Clock {
             dt: 0.01,
             ..crate::testing::clock(step)
         };
-        crossing.claims.update(
-            &clock,
-            (&crossing.ground, &crossing.types),
-            &crossing.routes,
-            (&crossing.index, &crossing.signals),
-            (&mut crossing.agents, &mut crossing.people),
-        );
+        crossing.decide(&clock);
         crossing.claims.arrivals().is_some()
     };
     // New junctions decide at once, whatever the step.

@@ -117,7 +117,7 @@ impl SignalStates {
         let programme = ground.programme(group);
         let by_path = demand_by_path(comers, group);
         // Signals count to the end of the step; the module is told the time at which it is asked.
-        let time = (clock.step + 1) as f64 * clock.dt;
+        let time = clock.end_of_step();
         let called = self.calls(group) | desk.called();
         let stage_facts = |(number, &times)| StageFacts {
             times,

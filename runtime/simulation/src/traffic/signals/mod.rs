@@ -390,7 +390,7 @@ impl SignalStates {
         for (group, stages) in self.walks.drain(..) {
             demand[group].calls |= stages;
         }
-        let time = (clock.step + 1) as f64 * clock.dt;
+        let time = clock.end_of_step();
         self.demand = demand;
         let mut faults = Vec::new();
         for group in 0..self.states.len() {
@@ -399,7 +399,7 @@ impl SignalStates {
                 continue;
             }
             let has_module = controllers.has(group);
-            if waits && !has_module && self.is_wanted_by_all(group) {
+            if waits && !has_module && self.is_at_rest(group) {
                 self.states[group].opposed = f64::INFINITY;
                 continue;
             }
@@ -437,7 +437,7 @@ impl SignalStates {
 
     /// Whether nobody wants another stage of a programme than the one that is shown: most signals of a town
     /// wait like that.
-    fn is_wanted_by_all(&self, group: usize) -> bool {
+    fn is_at_rest(&self, group: usize) -> bool {
         let shown = 1u32 << self.states[group].stage;
         self.demand[group].calls & !shown == 0 && self.desks[group].is_empty()
     }
