@@ -94,7 +94,10 @@ impl Ground {
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
         let has_same_lanes = custom(old) == custom(new) && has_same_lanes(old, new);
-        let has_same_obstacles = same_obstacles(old, new) && old.forests() == new.forests();
+        // Which lanes they reach depends on how large vehicles are.
+        let has_same_obstacles = same_obstacles(old, new)
+            && old.forests() == new.forests()
+            && old.vehicle_types() == new.vehicle_types();
         let places = named_places(new);
         let (before, after) = (old.settings(), new.settings());
         let has_same_terrain = old.terrain() == new.terrain() && before.slopes == after.slopes;

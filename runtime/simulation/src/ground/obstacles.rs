@@ -766,6 +766,40 @@ mod tests {
     }
 
     #[test]
+    fn a_type_that_becomes_wider_may_touch_more() {
+        let mut before = Scenario::new("posts");
+        draw_street(&mut before, ((0.0, 0.0), (100.0, 0.0)), &street(1, 0));
+        let y = Ground::new(&before).graph().line(0).position(50.0).y + 2.5;
+        let post = Obstacle {
+            name: "post".into(),
+            shape: Shape::Circle {
+                x: 50.0,
+                y,
+                radius: 0.2,
+            },
+            height: 2.0,
+            mass: None,
+        };
+        let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(post)));
+        before.apply(edit).unwrap();
+        let mut after = before.clone();
+        for (name, kind) in before.vehicle_types() {
+            let width = 4.4;
+            let wide = VehicleType {
+                width,
+                ..kind.clone()
+            };
+            after
+                .apply(Edit::VehicleType(name.clone(), Some(Box::new(wide))))
+                .unwrap();
+        }
+        let ground = Ground::new(&before);
+        assert!(!ground.obstacles.may_be_touched(0, true));
+        let ground = ground.after_edit(&before, &after);
+        assert!(ground.obstacles.may_be_touched(0, true));
+    }
+
+    #[test]
     fn the_nearest_is_the_nearest_of_all_wherever_one_looks_from() {
         let ground = Ground::new(&field());
         let obstacles = &ground.obstacles;
