@@ -8,6 +8,7 @@ use crate::traffic::{Claims, Index, Lanes, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::lane_graph::LaneletId;
 use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
@@ -19,8 +20,12 @@ const ROOM: f64 = 2.0;
 const BRAKING: f64 = 3.0;
 /// Least distance between the circles around two bodies off the lanes, m.
 const APART: f64 = 0.2;
-/// How far away bodies off the lanes are looked for, m.
+/// How far away bodies off the lanes are looked for, and those ahead on lanes, m.
 const REACH: f64 = 30.0;
+/// Lanelets in a row, none of them long enough to stand on, that are looked along for who comes through alleys.
+const MOST_IN_A_ROW: u32 = 8;
+/// Who is farther behind on lanes need not brake for who appears, m.
+const SIGHT: f64 = 60.0;
 
 /// An agent before it appears.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -206,8 +211,8 @@ impl Room<'_> {
             .may_appear(lanes, lanelet, appeared.copied(), space(own_type))
     }
 
-    /// Whether nobody comes through an alley in which the vehicle would appear, and nobody has appeared in
-    /// it in this step to come the other way.
+    /// Whether nobody comes towards a vehicle that would appear in an alley: through that one, or through
+    /// others that follow without a place to stand in between. Neither of the two could give way.
     fn meets_nobody_in_alleys(&self, (lanelet, s): (LaneletId, f64), own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
@@ -215,12 +220,57 @@ impl Room<'_> {
             let way = alleys.way(side);
             body.1 > way.from && body.0 < way.to
         });
-        sides.all(|&(alley, is_second)| {
-            let other = (alley, !is_second);
-            let facing = alleys.way(other).lanelet;
-            self.claims.alley_holders(other).next().is_none()
-                && !self.appeared.contains_key(&Some(facing))
+        sides.all(|&side| {
+            let inside = alleys.way(side).to;
+            self.is_empty_of_oncoming(side)
+                && self.meets_nobody_beyond((lanelet, inside), (0.0, space(own)), MOST_IN_A_ROW)
         })
+    }
+
+    /// Whether nobody comes along any way from a place on a lanelet, m, through alleys up to the first place
+    /// that is clear of them for the length of a vehicle, m; so much was clear before, m.
+    fn meets_nobody_beyond(
+        &self,
+        (lanelet, mut s): (LaneletId, f64),
+        (mut clear, space): (f64, f64),
+        more: u32,
+    ) -> bool {
+        let ground = self.bodies.ground;
+        let length = ground.length(lanelet);
+        // Nobody stands on a connection.
+        let is_connection = ground.lanelet(lanelet).is_connection();
+        for &side in ground.alleys().on(lanelet) {
+            let way = ground.alleys().way(side);
+            if way.from < s {
+                continue;
+            }
+            clear += way.from - s;
+            if clear >= space {
+                return true;
+            }
+            if !self.is_empty_of_oncoming(side) {
+                return false;
+            }
+            (clear, s) = (0.0, way.to);
+        }
+        clear = if is_connection {
+            0.0
+        } else {
+            clear + length - s
+        };
+        if clear >= space || more == 0 {
+            return true;
+        }
+        let mut ways = ground.graph().successors(lanelet).iter();
+        ways.all(|&next| self.meets_nobody_beyond((next, 0.0), (clear, space), more - 1))
+    }
+
+    /// Whether nobody holds an alley in the other direction, or has appeared in it in this step.
+    fn is_empty_of_oncoming(&self, (alley, is_second): AlleySide) -> bool {
+        let other = (alley, !is_second);
+        let facing = self.bodies.ground.alleys().way(other).lanelet;
+        self.claims.alley_holders(other).next().is_none()
+            && !self.appeared.contains_key(&Some(facing))
     }
 
     fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {
@@ -242,40 +292,127 @@ impl Room<'_> {
         (middle - other_middle).length() > own.1 + theirs.1 + APART
     }
 
-    /// Whether vehicles on the lanelets before and after leave room for one that is to appear.
+    /// Whether vehicles on the lanelets before and after, which its own list does not show, leave room for
+    /// one that is to appear.
     fn has_room_at_seams(&self, lanelet: LaneletId, s: f64, own_type: &VehicleType) -> bool {
-        let own = self.bodies.ground.lanelet(lanelet);
-        // Vehicles on the lanelets next to this one, which its own list does not show: all that could
-        // drive onto it, and the hindmost on each that it leads to.
-        let behind = self
-            .bodies
-            .ground
-            .graph()
-            .predecessors(lanelet)
-            .iter()
-            .filter_map(|&id| {
-                let entry = *self.index.on_lanelet(id).last()?;
-                Some((
-                    entry.agent,
-                    self.bodies.ground.lanelet(id).length() - entry.s + s,
-                ))
+        let to_end = self.bodies.ground.length(lanelet) - (s + own_type.front);
+        self.is_clear_ahead(lanelet, to_end)
+            && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
+    }
+
+    /// Whether all ways on from a lanelet are free, whose end is so far from a front, m: up to the first one
+    /// on each.
+    fn is_clear_ahead(&self, lanelet: LaneletId, to_end: f64) -> bool {
+        let ground = self.bodies.ground;
+        let mut ways = ground.graph().successors(lanelet).iter();
+        ways.all(|&next| {
+            let rears = self.on_lane(next).map(|agent| {
+                let s = self.bodies.agents.position[agent as usize].s;
+                s - self.vehicle_type(agent).rear_overhang
             });
-        let clear_behind = behind.into_iter().all(|(agent, distance)| {
-            let speed = self.bodies.agents.motion[agent as usize].speed;
-            let gap = distance - own_type.rear_overhang - self.vehicle_type(agent).front;
-            gap > ROOM + speed * speed / (2.0 * BRAKING)
-        });
-        let ahead = self
-            .bodies
-            .ground
-            .graph()
-            .successors(lanelet)
-            .iter()
-            .filter_map(|&id| self.index.hindmost(id));
-        let clear_ahead = ahead.into_iter().all(|entry| {
-            let rear = own.length() - s + entry.s - self.vehicle_type(entry.agent).rear_overhang;
-            rear - own_type.front > ROOM
-        });
-        clear_behind && clear_ahead
+            let rear = rears.fold(f64::INFINITY, f64::min);
+            let length = to_end + ground.length(next);
+            let is_last = rear < f64::INFINITY || length > REACH;
+            to_end + rear > ROOM && (is_last || self.is_clear_ahead(next, length))
+        })
+    }
+
+    /// Whether nobody comes who would have to brake hard, along any way to a lanelet whose start is so far
+    /// behind a rear, m: up to the first one on each.
+    fn is_clear_behind(&self, lanelet: LaneletId, to_start: f64) -> bool {
+        let ground = self.bodies.ground;
+        let mut ways = ground.graph().predecessors(lanelet).iter();
+        ways.all(|&before| {
+            let length = to_start + ground.length(before);
+            let mut is_last = length > SIGHT;
+            let mut all = self.on_lane(before);
+            let is_apart = all.all(|agent| {
+                is_last = true;
+                let s = self.bodies.agents.position[agent as usize].s;
+                let speed = self.bodies.agents.motion[agent as usize].speed;
+                let gap = length - s - self.vehicle_type(agent).front;
+                gap > ROOM + speed * speed / (2.0 * BRAKING)
+            });
+            is_apart && (is_last || self.is_clear_behind(before, length))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Stand;
+
+    /// Whether a car may appear at a place on the first of three roads in line, of which the second has 3 m,
+    /// or on the last one, beside a car on the other one.
+    fn may_appear(on_first: bool, s: f64, other: (f64, f64)) -> bool {
+        let mut stand = Stand::on(&[
+            ((0.0, 0.0), (100.0, 0.0), 1, 0),
+            ((100.0, 0.0), (103.0, 0.0), 1, 0),
+            ((103.0, 0.0), (203.0, 0.0), 1, 0),
+        ]);
+        let graph = stand.ground.graph();
+        let all = 0..graph.lanelets().len() as LaneletId;
+        let ends = |none_before: bool| {
+            let is_end = |&id: &LaneletId| match none_before {
+                true => graph.predecessors(id).is_empty(),
+                false => graph.successors(id).is_empty(),
+            };
+            all.clone().find(is_end).unwrap()
+        };
+        let (first, last) = (ends(true), ends(false));
+        let (own, of_other) = if on_first {
+            (first, last)
+        } else {
+            (last, first)
+        };
+        stand.car(1, &[of_other], other.0, other.1);
+        stand.look();
+        let room = Room {
+            bodies: Bodies {
+                ground: &stand.ground,
+                agents: &stand.agents,
+                dynamics: &stand.dynamics,
+            },
+            types: &stand.types,
+            index: &stand.index,
+            claims: &stand.claims,
+            appeared: &BTreeMap::new(),
+        };
+        room.is_there(&Departure {
+            id: 2,
+            time: 0.0,
+            start: Start::Lane { lanelet: own, s },
+            goals: Vec::new(),
+            speed: 0.0,
+            vehicle_type: 0,
+            stack: 0,
+            dynamics: None,
+        })
+    }
+
+    #[test]
+    fn nobody_appears_in_the_rear_of_who_is_beyond_a_short_road() {
+        let car = *crate::testing::Stand::crossing().types.get(0);
+        // The other one's rear axle is 1 m beyond the short road: from there to the own front.
+        let gap = |s: f64| (104.0 - car.rear_overhang) - (s + car.front);
+        let free = 104.0 - car.rear_overhang - car.front - ROOM;
+        for (s, fits) in [(free - 0.1, true), (free + 0.1, false), (99.0, false)] {
+            assert_eq!(may_appear(true, s, (1.0, 0.0)), fits, "{} m", gap(s));
+        }
+    }
+
+    #[test]
+    fn nobody_appears_before_who_comes_beyond_a_short_road() {
+        let car = *crate::testing::Stand::crossing().types.get(0);
+        // It comes at 6 m/s and needs 6 m to stop.
+        let behind = |gap: f64| 103.0 + 2.0 - car.rear_overhang - gap - car.front;
+        for (gap, fits) in [(ROOM + 6.1, true), (ROOM + 5.9, false)] {
+            assert_eq!(may_appear(false, 2.0, (behind(gap), 6.0)), fits, "{gap} m");
+        }
+        assert!(
+            may_appear(false, 2.0, (behind(ROOM + 0.1), 0.0)),
+            "it stands"
+        );
     }
 }

@@ -5,7 +5,7 @@ use crate::builtin_modules;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
-    CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId, file,
+    Agent, AgentId, CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId, file,
 };
 use std::path::PathBuf;
 
@@ -248,4 +248,50 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
         restored.step();
     }
     assert_eq!(one.state_hash(), restored.state_hash());
+}
+
+#[test]
+fn two_that_begin_in_alleys_on_both_sides_of_a_junction_do_not_face_each_other() {
+    let mut scenario = with_vehicles();
+    let west = draw(&mut scenario, (-160.0, 0.0), (-60.0, 0.0), 3.25);
+    let left = draw(&mut scenario, (-60.0, 0.0), (0.0, 0.0), 1.65);
+    let right = draw(&mut scenario, (0.0, 0.0), (60.0, 0.0), 1.65);
+    let east = draw(&mut scenario, (60.0, 0.0), (160.0, 0.0), 3.25);
+    draw(&mut scenario, (0.0, -100.0), (0.0, 0.0), 3.25);
+    let (along, against) = (-1, 1);
+    let trips = [
+        (
+            Place::lane(left, along, 30.0),
+            Place::lane(east, along, 90.0),
+        ),
+        (
+            Place::lane(right, against, 30.0),
+            Place::lane(west, against, 10.0),
+        ),
+    ];
+    for (number, (start, destination)) in (1..).zip(trips) {
+        let agent = Agent {
+            name: String::new(),
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            dynamics: None,
+            start,
+            via: Vec::new(),
+            destination: Some(destination),
+            depart: 0.0,
+            repeat: None,
+            speed: 0.0,
+        };
+        let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
+        scenario.apply(edit).unwrap();
+    }
+    let mut world = world(&scenario, DynamicsLevel::OneTrack, 1);
+    assert_eq!(world.ground().alleys().list().len(), 2);
+    world.step();
+    // One of them waits until the other one has left.
+    assert_eq!(world.snapshot().vehicles.len(), 1);
+    run_to(&mut world, 120.0);
+    let summary = world.summary();
+    assert_eq!(summary.agents.arrived, 2, "{:?}", summary.agents);
+    assert!(summary.collisions.is_empty());
 }
