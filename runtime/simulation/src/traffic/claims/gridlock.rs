@@ -18,7 +18,7 @@
 //! is taken out.
 
 use super::request::{Need, Request};
-use super::rule::{JunctionState, find_place, is_stopped, of_junction};
+use super::rule::{JunctionState, Trust, find_place, is_stopped, of_junction};
 use super::scene::Scene;
 use super::{Claims, Scratch, Setting};
 use crate::agents::{Agents, Refusal};
@@ -191,7 +191,8 @@ impl Claims {
             let refused = agents.claim[request.agent as usize].refused;
             matches!(
                 refused,
-                Refusal::NoRoom | Refusal::Occupied | Refusal::Alley
+                // Who stands at a red light may have no room either.
+                Refusal::NoRoom | Refusal::Red | Refusal::Occupied | Refusal::Alley
             ) && agents.progress[request.agent as usize].standing >= STANDS
         });
         let mut heads: Vec<Head> = standing
@@ -234,7 +235,7 @@ impl Claims {
         }
         let last = needs.len().checked_sub(1)?;
         let full = (0..needs.len())
-            .find(|&i| !self.has_room(request, &needs[i], (i == last, &[]), scene))?;
+            .find(|&i| !self.has_room(request, &needs[i], (i == last, &[]), Trust::LetIn, scene))?;
         // The ring of a roundabout has a rule of its own, with which it never locks.
         let is_roundabout = scene.ground.ring(needs[full].exit).is_some();
         (!is_roundabout).then_some(Head {
@@ -288,8 +289,8 @@ impl Claims {
                 .map(|head| scene.space(head.request.agent))
                 .into();
             // Where a lane holds more than fits already, it gets no fuller.
-            let fits =
-                comes <= leaves || self.room_beyond(&head.request, need, scene) + leaves >= comes;
+            let fits = comes <= leaves
+                || self.room_beyond(&head.request, need, Trust::Nobody, scene) + leaves >= comes;
             if !is_last || !fits {
                 return None;
             }
@@ -381,7 +382,7 @@ impl Claims {
             let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
-            let has_room = self.has_room(&head.request, &need, (true, &[]), scene);
+            let has_room = self.has_room(&head.request, &need, (true, &[]), Trust::Nobody, scene);
             (is_other && is_open && has_room).then_some(WayRound {
                 agent,
                 at,

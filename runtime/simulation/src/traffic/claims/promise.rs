@@ -8,7 +8,7 @@
 //!              |             ' -> F                    of D nobody reaches.
 //! ```
 
-use super::Claims;
+use super::{Claims, Grant};
 use crate::agents::Agents;
 use crate::traffic::{Entry, Lanes};
 use roadwright_scenario::lane_graph::LaneletId;
@@ -62,21 +62,21 @@ impl Claims {
         let (junction, _) = ways.find_map(|&way| lanes.ground.contested(way))?;
         let mut coming = self.promised(lanes.agents, junction, lanelet).peekable();
         coming.peek()?;
-        Some(coming.map(|agent| lanes.space(agent)).sum())
+        Some(coming.map(|grant| lanes.space(grant.agent)).sum())
     }
 
-    /// Who is still in a junction or before it, and has been promised room on a lane beyond it.
+    /// What is held by those who are still in a junction or before it, and have been promised room on a lane
+    /// beyond it.
     pub(super) fn promised<'s>(
         &'s self,
         agents: &'s Agents,
         junction: u32,
         exit: LaneletId,
-    ) -> impl Iterator<Item = u32> + 's {
+    ) -> impl Iterator<Item = &'s Grant> {
         let grants = self.granted[junction as usize].iter();
-        let coming = grants.filter(move |grant| {
+        grants.filter(move |grant| {
             grant.exit == exit && agents.progress[grant.agent as usize].at <= grant.at
-        });
-        coming.map(|grant| grant.agent)
+        })
     }
 }
 

@@ -35,6 +35,8 @@ const AT_END: f64 = 12.0;
 const STANDING: f64 = 0.2;
 /// Who is faster than this inside a junction leaves it soon, m/s.
 const DRIVES_OUT: f64 = 3.0;
+/// Who is to enter while its signal is green may need so much longer than if nobody were before it, s.
+const TIME_TO_ENTER: f64 = 2.0;
 /// Of a ring so much may be taken. Before each who waits to join it some metres stay empty that nobody
 /// can use, so a ring that is quite full comes to a standstill; and the fuller it is, the slower it turns.
 /// With this share the most pass (0.6 to 1 were tried with cars and buses).
@@ -52,6 +54,16 @@ pub(super) enum Verdict {
     /// The route ends before it needs anything.
     NothingNeeded,
     Refused(Refusal),
+}
+
+/// Whom room on a lane is counted without, because they drive on.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Trust {
+    /// For who passes before others.
+    Nobody,
+    /// Who has been let into the next junction, hardly waits there for others, and does not lose its turn any
+    /// more, to a red light or to people on foot.
+    LetIn,
 }
 
 /// What a junction decides by.
@@ -81,17 +93,8 @@ impl Claims {
         {
             return Verdict::Refused(Refusal::Closed);
         }
-        let (last, passed) = needs.split_last().expect("there are needs");
-        // A lane that is only passed becomes free when others let it: who waits for it long keeps them
-        // from entering it. Whether the exit drains is not theirs to say.
-        if !passed
-            .iter()
-            .all(|need| self.has_room(request, need, (false, pending), scene))
-        {
-            return Verdict::Refused(Refusal::Occupied);
-        }
-        if !self.has_room(request, last, (true, pending), scene) {
-            return Verdict::Refused(Refusal::NoRoom);
+        if let Err(refusal) = self.find_room((request, needs), pending, Trust::LetIn, scene) {
+            return Verdict::Refused(refusal);
         }
         if self.still_looks(request, &needs[0], scene) {
             return Verdict::Refused(Refusal::Looks);
@@ -111,17 +114,45 @@ impl Claims {
             }
         }
         // One ticket counts in all junctions of a chain: it is after all others.
-        match before {
-            Some(_) if needs.len() > 1 => Verdict::Refused(Refusal::Occupied),
-            _ => Verdict::Granted { before },
+        if before.is_some() && needs.len() > 1 {
+            return Verdict::Refused(Refusal::Occupied);
+        }
+        // Who trusts somebody waits for it if need be, and it has the lower ticket, as all have who were let in
+        // before. Who passes before others has not the highest one, so it trusts nobody.
+        if before.is_some()
+            && let Err(refusal) = self.find_room((request, needs), pending, Trust::Nobody, scene)
+        {
+            return Verdict::Refused(refusal);
+        }
+        Verdict::Granted { before }
+    }
+
+    /// Whether there is room on all lanes beyond the junctions that a request needs, or why not.
+    fn find_room(
+        &self,
+        (request, needs): (&Request, &[Need]),
+        pending: &[Pending],
+        trust: Trust,
+        scene: &Scene<'_>,
+    ) -> Result<(), Refusal> {
+        let (last, passed) = needs.split_last().expect("there are needs");
+        // A lane that is only passed becomes free when others let it: who waits for it long keeps them
+        // from entering it. Whether the exit drains is not theirs to say.
+        let mut passed = passed.iter();
+        if !passed.all(|need| self.has_room(request, need, (false, pending), trust, scene)) {
+            return Err(Refusal::Occupied);
+        }
+        match self.has_room(request, last, (true, pending), trust, scene) {
+            true => Ok(()),
+            false => Err(Refusal::NoRoom),
         }
     }
 
     /// Whether the vehicle would find room beyond a junction, so that it does not come to stand in it.
     ///
     /// Room is counted as if all that is there stood in a queue, bumper to bumper with a gap: their
-    /// places and speeds now do not count, since they may all have to stop. A lane that is only passed,
-    /// on the way to the next junction of a chain, must be empty.
+    /// places and speeds now do not count, since they may all have to stop; but for who is trusted to drive
+    /// on. A lane that is only passed, on the way to the next junction of a chain, must be empty of all others.
     ///
     /// Example: an exit of 20 m, one car of 4.5 m that waits there, another that has been let in and
     /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
@@ -130,6 +161,7 @@ impl Claims {
         request: &Request,
         need: &Need,
         (is_last, pending): (bool, &[Pending]),
+        trust: Trust,
         scene: &Scene<'_>,
     ) -> bool {
         if let Some(ring) = scene.ground.ring(need.exit) {
@@ -141,27 +173,77 @@ impl Claims {
             return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
         }
         let length = scene.ground.length(need.exit);
-        let room = self.room_beyond(request, need, scene);
+        let room = self.room_beyond(request, need, trust, scene);
         // The exit may be shorter than the vehicle, where lanes beyond it count as well
         // (`Scene::needs`): then it has to be empty, and that is enough.
         room >= length || (is_last && room >= scene.space(request.agent))
     }
 
     /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
-    /// stands in a queue, m; negative if they do not fit. Who is driving out into the next junction leaves
-    /// no queue behind. Who has only been let in there counts: it may still lose its turn, to a red light
-    /// or to people on foot. So does who is slow inside: it may wait there for others, and junctions that
-    /// let in on its word could wait for each other in a circle.
-    pub(super) fn room_beyond(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
+    /// stands in a queue, m; negative if they do not fit. Who is trusted to drive on into the next junction
+    /// leaves no queue behind.
+    pub(super) fn room_beyond(
+        &self,
+        request: &Request,
+        need: &Need,
+        trust: Trust,
+        scene: &Scene<'_>,
+    ) -> f64 {
         let tail = scene.lanes().tail(need.exit);
-        let there = tail.there.iter().map(|entry| entry.agent);
-        let there = there.filter(|&agent| !drives_out(agent, scene));
+        let there = tail.there.iter().map(|entry| {
+            let at = scene.agents.progress[entry.agent as usize].at;
+            (entry.agent, at)
+        });
         let promised = self.promised(scene.agents, need.junction, need.exit);
+        let promised = promised.map(|grant| (grant.agent, grant.at + 1));
         let others = promised
             .chain(there)
-            .filter(|&agent| agent != request.agent);
-        let others = others.map(|agent| scene.space(agent)).sum::<f64>();
+            .filter(|&(agent, _)| agent != request.agent);
+        let others = others
+            .filter(|&(agent, at)| trust == Trust::Nobody || !self.drives_on(agent, at, scene));
+        let others = others.map(|(agent, _)| scene.space(agent)).sum::<f64>();
         tail.reach - others - space_for_seekers(need.exit, scene)
+    }
+
+    /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the
+    /// next junction, and is in it and drives, or hardly waits for others there and cannot lose its turn.
+    fn drives_on(&self, agent: u32, at: u32, scene: &Scene<'_>) -> bool {
+        let granted_to = scene.agents.claim[agent as usize].granted_to;
+        let beyond = at + 1;
+        if granted_to <= beyond {
+            return false;
+        }
+        let drives_out = scene.speed(agent) >= DRIVES_OUT && scene.front(agent, beyond) > 0.0;
+        // Ways that nobody else meets are granted to nobody.
+        let mut ways = beyond..granted_to;
+        let mut next = || {
+            ways.find_map(|at| {
+                let way = scene.route(agent).lanelet(at)?;
+                Some((at, scene.ground.contested(way)?))
+            })
+        };
+        drives_out || next().is_some_and(|next| self.keeps_its_turn(agent, next, scene))
+    }
+
+    fn keeps_its_turn(
+        &self,
+        agent: u32,
+        (at, (junction, path)): (u32, (u32, u32)),
+        scene: &Scene<'_>,
+    ) -> bool {
+        let mut held = self.granted[junction as usize].iter();
+        let held = held.find(|grant| (grant.agent, grant.at) == (agent, at));
+        held.is_some_and(|grant| {
+            let enters = || {
+                grant.has_entered
+                    || !grant.is_first
+                    || scene.is_bound_to_enter(grant, (junction, path))
+            };
+            grant.is_invited
+                && f64::from(grant.delay) <= LONGEST_WAIT_INSIDE
+                && !self.closed.contains(&junction)
+                && enters()
+        })
     }
 
     /// Whether one more vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of
@@ -195,6 +277,33 @@ impl Claims {
     }
 }
 
+impl Scene<'_> {
+    /// Whether nothing keeps the holder of a grant, which has not entered, from entering: there is no zebra on
+    /// its way, and no signal that may show something else than green before; or it cannot stop any more.
+    fn is_bound_to_enter(&self, grant: &Grant, (junction, path): (u32, u32)) -> bool {
+        let distance = self.before_line(junction, grant).max(0.0);
+        if !self.can_stop(grant.agent, distance) && !self.light((junction, path)).is_red() {
+            return true;
+        }
+        let green = self
+            .signals
+            .keeps_green(self.ground, (junction, path), self.time());
+        let enters = self.time_for(distance, grant.agent, grant.at) + TIME_TO_ENTER;
+        green > enters && !self.leads_over_zebra(grant.agent, (junction, path))
+    }
+
+    /// Whether people may walk over a path of a junction while vehicles drive along it.
+    fn leads_over_zebra(&self, agent: u32, (junction, path): (u32, u32)) -> bool {
+        let crossings = self.ground.crossings();
+        let mut sites = crossings.of_junction(junction);
+        let is_long = self.is_long(agent);
+        sites.any(|number| {
+            let site = &crossings.sites()[number as usize];
+            site.walk_stages.is_none() && site.taken(path, is_long).is_some()
+        })
+    }
+}
+
 /// Length in a queue of those, m, who stand at the end of a lane beside an exit, and get nowhere but by changing
 /// to it: the room that the next vehicle leaves there is theirs. Others would be let in for ever, count on
 /// that room, and keep them where they are, and with them all who stand behind.
@@ -209,14 +318,6 @@ fn space_for_seekers(exit: LaneletId, scene: &Scene<'_>) -> f64 {
         (is_at_end && has_waited && wants_over).then(|| scene.space(first.agent))
     });
     seeking.sum()
-}
-
-/// Whether a vehicle on a lane has come into the next junction with its front, and drives through it.
-fn drives_out(agent: u32, scene: &Scene<'_>) -> bool {
-    let next = scene.agents.progress[agent as usize].at + 1;
-    scene.agents.claim[agent as usize].granted_to > next
-        && scene.speed(agent) >= DRIVES_OUT
-        && scene.front(agent, next) > 0.0
 }
 
 /// Those of the approaches, in the order of their junctions, that lead to one.
@@ -304,18 +405,26 @@ fn turns_on_red(
     }
 }
 
-/// Whether a signal, a sign or people on foot stop a vehicle, and which of them.
+/// Whether a vehicle that asks is stopped by the signal of the first junction that it needs.
+pub(super) fn is_stopped_by_light(request: &Request, scene: &Scene<'_>) -> bool {
+    let distance = to_line(request, scene);
+    let turns_on_red =
+        scene.may_turn_on_red(request.path) && has_stopped(request.agent, distance, scene);
+    !turns_on_red && scene.is_stopped_by_light(request.path, request.agent, distance)
+}
+
+/// How far the front of a vehicle that asks is before the first stop line, m.
+fn to_line(request: &Request, scene: &Scene<'_>) -> f64 {
+    -scene.front(request.agent, request.at) - scene.setback(request.path)
+}
+
+/// Whether a sign or people on foot stop a vehicle, and which of them.
 pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
-    let path = (need.junction, need.path);
-    let distance = -scene.front(request.agent, need.at) - scene.setback(path);
     // Signals and signs are for who comes to the first junction of a chain: between it and the next one
-    // nobody can stand, so there is no line to stop at.
+    // nobody can stand, so there is no line to stop at. The light has been looked at already.
     let is_first = need.at == request.at;
-    let turns_on_red = scene.may_turn_on_red(path) && has_stopped(request.agent, distance, scene);
-    if is_first && !turns_on_red && scene.is_stopped_by_light(path, request.agent, distance) {
-        return Err(Refusal::Red);
-    }
-    if is_first && scene.sign(path) == Sign::Stop && !has_stopped(request.agent, distance, scene) {
+    let is_stop = scene.sign((need.junction, need.path)) == Sign::Stop;
+    if is_first && is_stop && !has_stopped(request.agent, to_line(request, scene), scene) {
         return Err(Refusal::Stop);
     }
     if scene.waits_for_people(request, need) {

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::modules::SignalControllers;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
@@ -431,6 +431,99 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
             comes,
             "seeks for {seeking} s at {before} m, wants over: {wants_over}"
         );
+    }
+}
+
+/// A street that crosses two others which are so far apart, m, and the lanelets along it to the east.
+fn two_crossings(apart: f64) -> (Stand, [LaneletId; 5]) {
+    let stand = Stand::on(&[
+        ((-100.0, 0.0), (0.0, 0.0), 1, 1),
+        ((0.0, 0.0), (apart, 0.0), 1, 1),
+        ((apart, 0.0), (apart + 100.0, 0.0), 1, 1),
+        ((0.0, -100.0), (0.0, 100.0), 1, 1),
+        ((apart, -100.0), (apart, 100.0), 1, 1),
+    ]);
+    let graph = stand.ground.graph();
+    let lane = |road: u32| {
+        let mut lanes = graph.lanes_of(RoadId(road));
+        let heads_east = |id: &LaneletId| graph.line(*id).heading(0.0).abs() < 0.1;
+        let all = lanes.find_map(|(_, pieces)| pieces.iter().copied().find(heads_east));
+        all.unwrap()
+    };
+    let (approach, between, exit) = (lane(1), lane(2), lane(3));
+    let across = |from, to| {
+        let mut ways = graph.successors(from).iter().copied();
+        let way = ways.find(|&way| graph.successors(way).contains(&to));
+        way.unwrap()
+    };
+    let ways = [across(approach, between), across(between, exit)];
+    (stand, [approach, ways[0], between, ways[1], exit])
+}
+
+fn granted_to(stand: &Stand, agent: u32) -> u32 {
+    stand.agents.claim[agent as usize].granted_to
+}
+
+#[test]
+fn who_drives_on_at_once_leaves_the_lane_between_two_junctions_to_the_next() {
+    // The first one goes all the way, or only on to the lane in between.
+    for (goes_to, lets_in) in [(5, true), (3, false)] {
+        let (mut stand, way) = two_crossings(20.0);
+        let (length, room) = (
+            stand.ground.length(way[2]),
+            stand.types.get(0).whole_length + EXIT_GAP,
+        );
+        assert!(length < room, "a car fits in between: {length} m");
+        let s = stand.ground.length(way[0]) - 8.0;
+        let first = stand.car(1, &way[..goes_to], s, 4.0);
+        let second = stand.car(2, &way, s - 8.0, 4.0);
+        stand.step(1);
+        assert_eq!(
+            granted_to(&stand, first),
+            goes_to as u32 - 1,
+            "nobody is before it"
+        );
+        assert_eq!(granted_to(&stand, second), if lets_in { 4 } else { 0 });
+        if !lets_in {
+            assert_eq!(stand.refused(second), Refusal::Occupied);
+        }
+    }
+}
+
+#[test]
+fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() {
+    for is_closed in [false, true] {
+        let (mut stand, way) = two_crossings(24.0);
+        let (length, room) = (
+            stand.ground.length(way[2]),
+            stand.types.get(0).whole_length + EXIT_GAP,
+        );
+        assert!(
+            (room..2.0 * room).contains(&length),
+            "one car fits in between: {length} m"
+        );
+        let (next, _) = stand.ground.contested(way[3]).unwrap();
+        // The first one stands at the line of the second junction, and the other one comes to the first.
+        let front = stand.types.get(0).front;
+        let first = stand.car(1, &way[2..], length - front - 0.5, 0.0);
+        let second = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        if is_closed {
+            stand.claims.close(vec![next]);
+        }
+        stand.step(1);
+        assert_eq!(granted_to(&stand, first), if is_closed { 0 } else { 2 });
+        assert_eq!(granted_to(&stand, second), if is_closed { 0 } else { 2 });
+        if is_closed {
+            assert_eq!(stand.refused(second), Refusal::NoRoom);
+            continue;
+        }
+        // The junction is to be changed: the first one keeps its turn while the other one counts on it.
+        stand.claims.close(vec![next]);
+        stand.step(2);
+        assert_eq!(granted_to(&stand, first), 2);
+        stand.agents.remove(second);
+        stand.step(3);
+        assert_eq!(granted_to(&stand, first), 1, "its turn is taken back");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use super::request::{Need, Request};
-use super::rule::{Pending, Verdict, is_locked};
+use super::rule::{Pending, Verdict, is_locked, is_stopped_by_light};
 use super::scene::{Given, Scene, Setting};
 use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
@@ -165,12 +165,28 @@ impl Claims {
                     && scene.is_stopped_by_light(path, grant.agent, distance);
                 let is_closed = grant.is_first
                     && self.closed.contains(&junction)
-                    && scene.can_stop(grant.agent, distance);
+                    && scene.can_stop(grant.agent, distance)
+                    && !self.is_counted_on(grant, scene);
                 if is_red || is_closed || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
             }
         }
+    }
+
+    /// Whether others have been let onto a lane on which the holder of a grant is, or comes to before it enters:
+    /// they may count on its driving on.
+    fn is_counted_on(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
+        let from = scene.agents.progress[grant.agent as usize].at;
+        let mut lanes = (from..grant.at).filter_map(|at| scene.route(grant.agent).lanelet(at));
+        lanes.any(|lane| {
+            let mut ways = scene.ground.graph().predecessors(lane).iter();
+            let before = ways.find_map(|&way| scene.ground.contested(way));
+            before.is_some_and(|(junction, _)| {
+                let mut others = self.granted[junction as usize].iter();
+                others.any(|other| other.exit == lane && other.agent != grant.agent)
+            })
+        })
     }
 
     /// Decides the requests in their order.
@@ -217,6 +233,10 @@ impl Claims {
         scratch: &mut Scratch,
     ) -> Refusal {
         let scene = setting.with(agents);
+        // First of all: most of those who wait stand at a red light.
+        if is_stopped_by_light(request, &scene) {
+            return Refusal::Red;
+        }
         scene.needs(request, &mut scratch.needs);
         let (needs, alleys) = (&scratch.needs, &mut scratch.alley_needs);
         let verdict = match self.decide_beyond(

@@ -589,6 +589,24 @@ impl SignalStates {
         })
     }
 
+    /// For how long a path has green from now on at least, s: without end where there is no signal, and 0
+    /// while it is not green.
+    pub(super) fn keeps_green(
+        &self,
+        ground: &Ground,
+        (junction, path): (u32, u32),
+        time: f64,
+    ) -> f64 {
+        let Some((group, signals)) = ground.signals(junction) else {
+            return f64::INFINITY;
+        };
+        let state = &self.states[group];
+        match state.phase == Phase::Green && signals.greens[state.stage as usize][path as usize] {
+            true => state.remaining(ground.programme(group), &self.desks[group], time),
+            false => 0.0,
+        }
+    }
+
     /// How long the signals of a junction have shown a stage, s; 0 while it ends, and where there are
     /// none.
     pub(super) fn time_in_stage(&self, ground: &Ground, junction: u32, time: f64) -> f64 {
