@@ -428,14 +428,18 @@ impl World {
         let running = waiting.as_ref().map_or(old, |edit| &edit.old);
         match self.editing().apply((running, new), modules, true) {
             Ok(Entry::Entered) => {}
-            Ok(Entry::Waits { moves_lines }) => {
+            Ok(Entry::Waits {
+                holds_back,
+                is_closed,
+            }) => {
                 let now = self.time();
                 self.waiting = Some(WaitingEdit {
                     old: running.clone(),
                     new: new.clone(),
                     registry: modules.clone(),
                     since: waiting.as_ref().map_or(now, |edit| edit.since),
-                    moves_lines,
+                    holds_back,
+                    is_closed,
                 });
             }
             Err(error) => {
@@ -448,6 +452,15 @@ impl World {
 
     /// Lets an edit in that has waited, as soon as the junctions that it changes are empty.
     fn let_edit_in(&mut self) {
+        let closes =
+            |edit: &WaitingEdit| edit.closes(&self.traffic.claims, self.setting(), &self.agents);
+        if self.waiting.as_ref().is_some_and(closes) {
+            let junctions = self.traffic.claims.held_back().to_vec();
+            self.editing().close(junctions);
+            if let Some(edit) = &mut self.waiting {
+                edit.is_closed = true;
+            }
+        }
         let is_due =
             |edit: &WaitingEdit| edit.is_due(&self.traffic.claims, self.setting(), &self.agents);
         if !self.waiting.as_ref().is_some_and(is_due) {

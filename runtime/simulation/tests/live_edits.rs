@@ -916,6 +916,7 @@ fn rules_of_a_full_junction_change_and_nobody_touches_anybody() {
 fn the_shape_of_a_full_junction_changes_and_nobody_touches_anybody() {
     let mut crossing = FullCrossing::new(seed(3));
     crossing.drive(40.0);
+    let mut entered = 0;
     for number in 0..edits() {
         let mut rules = crossing.other_rules();
         crossing.other_shape(&mut rules);
@@ -924,8 +925,45 @@ fn the_shape_of_a_full_junction_changes_and_nobody_touches_anybody() {
         crossing.edit(Edit::Node(id, Some(Node { rules, ..node })));
         let seconds = crossing.random.next_in(0.5, 20.0);
         crossing.drive_apart(seconds, &what);
+        entered += u64::from(crossing.world.closing_nodes().is_empty());
     }
+    // The others were replaced by the next one while they waited.
+    assert!(10 * entered > edits(), "{entered} of {} entered", edits());
     crossing.goes_on();
+}
+
+#[test]
+fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
+    for control in [Control::Signals, Control::Uncontrolled, Control::Priority] {
+        let mut crossing = FullCrossing::new(1);
+        let (id, node) = crossing.middle();
+        let rules = JunctionRules {
+            control: Some(control),
+            ..JunctionRules::default()
+        };
+        let plain = Node {
+            rules: rules.clone(),
+            ..node.clone()
+        };
+        crossing.edit(Edit::Node(id, Some(plain)));
+        crossing.drive(60.0);
+        // Each arm is cut back by some metres, over those who wait.
+        let roads = (1..=4).map(RoadId);
+        let rules = JunctionRules {
+            crossings: roads.map(CrossingRule::over).collect(),
+            ..rules
+        };
+        crossing.edit(Edit::Node(id, Some(Node { rules, ..node })));
+        assert!(!crossing.world.closing_nodes().is_empty(), "{control:?}");
+        let mut waited = 0.0;
+        while !crossing.world.closing_nodes().is_empty() {
+            crossing.drive(0.1);
+            waited += 0.1;
+        }
+        assert_eq!(inside(&crossing), [], "{control:?}");
+        assert!(waited < 110.0, "{control:?}: {waited} s");
+        crossing.goes_on();
+    }
 }
 
 /// The agents inside the middle of a crossing, with the paths that they have been let in for.

@@ -80,12 +80,10 @@ impl Editing<'_> {
         let changed = changed_agents(old, new, &ground, self.lenient)?;
         let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
         let to_empty = self.junctions_to_empty(&ground);
-        let waits = may_wait && !to_empty.is_empty();
-        let moves_lines = waits && self.moves_lines(&to_empty, &ground);
-        self.close(if waits { to_empty } else { Vec::new() });
-        if waits {
-            return Ok(Entry::Waits { moves_lines });
+        if may_wait && !to_empty.is_empty() {
+            return Ok(self.empty(to_empty, &ground));
         }
+        self.open();
 
         // From here on nothing fails: what could was tried above.
         *self.levels = levels;

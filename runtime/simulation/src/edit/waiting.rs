@@ -2,9 +2,12 @@
 //!
 //! Who is inside keeps its way, and what others keep off: such an edit waits. Nobody is let into the
 //! junctions that it changes any more, and signals there show amber, then red, until the last one has
-//! left them with its rear. Where stop lines move outward, those stand who have come to them: the new
-//! junction begins under them. Then all of the edit enters at a step boundary. If somebody does not
+//! left them with its rear. Then all of the edit enters at a step boundary. If somebody does not
 //! leave, it enters after [`LONGEST`] all the same, and whose way is gone is put on the nearest lane.
+//!
+//! Where stop lines move outward, the new junction would begin under those who stand at them. So those who
+//! come are held farther back first, until those between them and the junction are through, for
+//! [`LONGEST_TO_CLEAR`] at most; only then the junction is closed.
 //!
 //! An edit that comes meanwhile takes the place of the one that waits.
 
@@ -18,6 +21,9 @@ use roadwright_scenario::{RoadEnd, RoadId, Scenario};
 /// An edit waits so long at most, s: a vehicle leaves the largest junction in less, unless it stands.
 const LONGEST: f64 = 30.0;
 
+/// Those who are near a junction whose stop lines move outward have so long to drive on, s: a cycle of signals.
+const LONGEST_TO_CLEAR: f64 = 90.0;
+
 /// A stop line that moves less than this is where it was, m.
 const SAME_LINE: f64 = 0.1;
 
@@ -30,8 +36,10 @@ pub(crate) struct WaitingEdit {
     pub(crate) registry: Registry,
     /// When the first edit came that has waited since, s.
     pub(crate) since: f64,
-    /// Whether stop lines move outward.
-    pub(crate) moves_lines: bool,
+    /// Whether those who come are held back, since stop lines move outward.
+    pub(crate) holds_back: bool,
+    /// Whether the junctions are closed; who comes is held back before.
+    pub(crate) is_closed: bool,
 }
 
 /// What becomes of an edit.
@@ -41,23 +49,39 @@ pub(crate) enum Entry {
     Entered,
     /// It waits until junctions are empty.
     Waits {
-        /// Whether stop lines move outward.
-        moves_lines: bool,
+        /// Whether those who come are held back, since stop lines move outward.
+        holds_back: bool,
+        /// Whether the junctions are closed.
+        is_closed: bool,
     },
 }
 
 impl WaitingEdit {
+    /// Whether the junctions are to be closed now: nobody is near them any more.
+    pub(crate) fn closes(&self, claims: &Claims, setting: Setting<'_>, agents: &Agents) -> bool {
+        !self.is_closed
+            && (setting.time() - self.since >= LONGEST_TO_CLEAR
+                || claims.held_back_are_clear(setting, agents))
+    }
+
     /// Whether it enters now.
     pub(crate) fn is_due(&self, claims: &Claims, setting: Setting<'_>, agents: &Agents) -> bool {
-        let is_clear = claims.closed_are_empty(setting, agents)
-            && (!self.moves_lines || claims.queues_stand(setting, agents));
-        is_clear || setting.step as f64 * setting.dt - self.since >= LONGEST
+        let longest = match self.holds_back {
+            true => LONGEST_TO_CLEAR + LONGEST,
+            false => LONGEST,
+        };
+        let is_clear = || {
+            claims.closed_are_empty(setting, agents)
+                && (!self.holds_back || claims.queues_stand(setting, agents))
+        };
+        self.is_closed && (setting.time() - self.since >= longest || is_clear())
     }
 }
 
 impl Editing<'_> {
     /// The junctions in which somebody is, or is about to be, and which are others on the ground after an
-    /// edit. O(agents).
+    /// edit; as well those where somebody stands whom a stop line would move beyond, and those that are
+    /// empty because an edit waits. O(agents).
     pub(super) fn junctions_to_empty(&self, after: &Ground) -> Vec<u32> {
         let before = &**self.ground;
         let is_changed = |&junction: &u32| {
@@ -65,12 +89,20 @@ impl Editing<'_> {
             let now = node.and_then(|node| after.roads.junction_of(node));
             !now.is_some_and(|now| after.has_law_of(now, before, junction))
         };
-        let occupied = self.traffic.claims.occupied(self.setting(), self.agents);
-        occupied.into_iter().filter(is_changed).collect()
+        let (claims, setting) = (&self.traffic.claims, self.setting());
+        let mut all = claims.occupied(setting, self.agents);
+        all.extend(claims.changing());
+        all.retain(is_changed);
+        let mut near = claims.approached(setting, self.agents);
+        near.retain(|junction| is_changed(junction) && self.moves_lines(&[*junction], after));
+        all.extend(near);
+        all.sort_unstable();
+        all.dedup();
+        all
     }
 
     /// Whether a junction is cut farther back on the ground after an edit than it is now.
-    pub(super) fn moves_lines(&self, junctions: &[u32], after: &Ground) -> bool {
+    fn moves_lines(&self, junctions: &[u32], after: &Ground) -> bool {
         let before = &**self.ground;
         junctions.iter().any(|&junction| {
             let node = before.node(junction);
@@ -85,8 +117,36 @@ impl Editing<'_> {
         })
     }
 
+    /// Empties junctions for an edit.
+    pub(super) fn empty(&mut self, junctions: Vec<u32>, after: &Ground) -> Entry {
+        let claims = &self.traffic.claims;
+        // What an edit before this one has begun is gone on with.
+        let has_held_back = !claims.held_back().is_empty();
+        let has_closed = !claims.closed().is_empty();
+        let holds_back = has_held_back || self.moves_lines(&junctions, after);
+        let is_closed = !holds_back || has_held_back && has_closed;
+        let none = Vec::new;
+        let held_back = if holds_back {
+            junctions.clone()
+        } else {
+            none()
+        };
+        self.traffic.claims.hold_back_from(held_back);
+        self.close(if is_closed { junctions } else { none() });
+        Entry::Waits {
+            holds_back,
+            is_closed,
+        }
+    }
+
+    /// Opens all junctions.
+    pub(super) fn open(&mut self) {
+        self.traffic.claims.hold_back_from(Vec::new());
+        self.close(Vec::new());
+    }
+
     /// Lets nobody into some junctions any more, and closes their signals; others are open again.
-    pub(super) fn close(&mut self, junctions: Vec<u32>) {
+    pub(crate) fn close(&mut self, junctions: Vec<u32>) {
         let time = self.clock.time();
         self.traffic.signals.close(self.ground, &junctions, time);
         self.traffic.claims.close(junctions);

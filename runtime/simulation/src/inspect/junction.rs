@@ -138,7 +138,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
         programme: programme(world, junction),
         tickets: claims.tickets_of(junction, setting, &world.agents),
         waits: waiting(world, junction, agents),
-        closes: world.traffic.claims.closed().contains(&junction),
+        closes: world.traffic.claims.changing().contains(&junction),
         approaches,
         turns,
     })

@@ -1,5 +1,9 @@
 //! Junctions that an edit is to change: nobody is let in any more, until all have left.
 //!
+//! Where stop lines move outward, whoever stands before them now would find itself inside. There those who
+//! come are held back first, [`FAR`] before the junction, while it goes on as before for those who are
+//! nearer; only when these are through it is closed.
+//!
 //! Ways without a conflict need no ticket: who turns into a lane of its own, or leaves a ring. Those who
 //! come along them are held by walls at the cut, since the road would change under them otherwise.
 
@@ -11,6 +15,27 @@ use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
 
 /// Who is farther from a way is not looked at, m: everybody stops in less.
 const SIGHT: f64 = 100.0;
+
+/// Who is held back may stand so much nearer, m.
+const SLACK: f64 = 0.5;
+
+/// The next way of an agent into a junction from which those who come are held back.
+struct WayIn {
+    junction: u32,
+    /// Index of the connection in the route.
+    at: u32,
+    /// From the front to its start, m.
+    distance: f64,
+    /// How far before it the agent is held, m; 0 where the lane is too short for that.
+    hold: f64,
+}
+
+impl WayIn {
+    /// Whether the agent is at the place where it is held, or has not come to it.
+    fn is_before_hold(&self) -> bool {
+        self.distance >= self.hold - SLACK
+    }
+}
 
 /// A way of an agent through a junction where others cross, on which it meets nobody.
 struct FreeWay {
@@ -27,9 +52,74 @@ impl Claims {
         self.closed = junctions;
     }
 
+    /// Holds those who come back from some junctions, and from no others.
+    pub(crate) fn hold_back_from(&mut self, junctions: Vec<u32>) {
+        self.held_back = junctions;
+    }
+
+    /// The junctions from which those who come are held back.
+    pub(crate) fn held_back(&self) -> &[u32] {
+        &self.held_back
+    }
+
     /// The junctions into which nobody is let any more.
     pub(crate) fn closed(&self) -> &[u32] {
         &self.closed
+    }
+
+    /// The junctions before which somebody is nearer than where one would be held back, in growing order, each
+    /// once. O(agents).
+    pub(crate) fn approached(&self, setting: Setting<'_>, agents: &Agents) -> Vec<u32> {
+        let scene = setting.with(agents);
+        let ways = drivers(agents).flat_map(|agent| scene.ways_in(agent));
+        let near = ways.filter(|way| !way.is_before_hold());
+        let mut all: Vec<u32> = near.map(|way| way.junction).collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// Whether nobody is nearer to the junctions from which those who come are held back.
+    pub(crate) fn held_back_are_clear(&self, setting: Setting<'_>, agents: &Agents) -> bool {
+        let near = self.approached(setting, agents);
+        let mut junctions = self.held_back.iter();
+        junctions.all(|junction| near.binary_search(junction).is_err())
+    }
+
+    /// Whether an agent that asks for a way into a junction is held back from it.
+    pub(super) fn is_held_back(&self, agent: u32, scene: &Scene<'_>) -> bool {
+        let way = || scene.way_into(agent, &self.held_back);
+        !self.held_back.is_empty()
+            && way().is_some_and(|way| way.hold > 0.0 && way.is_before_hold())
+    }
+
+    /// Whether an agent that has been let in is held back nevertheless: it can still stop.
+    pub(super) fn is_called_back(&self, agent: u32, at: u32, scene: &Scene<'_>) -> bool {
+        let way = || scene.way_into(agent, &self.held_back);
+        !self.held_back.is_empty()
+            && way().is_some_and(|way| {
+                let to_hold = way.distance - way.hold;
+                way.at == at && way.hold > 0.0 && to_hold >= 0.0 && scene.can_stop(agent, to_hold)
+            })
+    }
+
+    /// Holds those back who come, and can stop.
+    pub(super) fn hold_back(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
+        let coming = drivers(scene.agents)
+            .filter_map(|agent| Some((agent, scene.way_into(agent, &self.held_back)?)));
+        let held = coming.filter(|(agent, way)| {
+            let to_hold = way.distance - way.hold;
+            way.hold > 0.0 && to_hold >= -SLACK && scene.can_stop(*agent, to_hold.max(0.0))
+        });
+        out.extend(held.map(|(agent, way)| (agent, (way.at, -way.hold as f32))));
+    }
+
+    /// The junctions that are to be changed: nobody is let in any more, or those who come are held back.
+    pub(crate) fn changing(&self) -> &[u32] {
+        match self.closed.is_empty() {
+            true => &self.held_back,
+            false => &self.closed,
+        }
     }
 
     /// The junctions in which somebody is, or comes into and cannot stop before, in growing order, each
@@ -118,6 +208,36 @@ impl Scene<'_> {
         };
         let beyond = self.rear(agent, at) - self.ground.length(lanelet);
         (beyond < FAR && self.speed(agent) >= STANDING).then_some(junction)
+    }
+
+    /// The next way of an agent into one of some junctions, if it is not far.
+    fn way_into(self, agent: u32, junctions: &[u32]) -> Option<WayIn> {
+        self.ways_in(agent)
+            .find(|way| junctions.contains(&way.junction))
+    }
+
+    /// The ways into junctions that an agent will come to next.
+    fn ways_in(self, agent: u32) -> impl Iterator<Item = WayIn> {
+        let route = self.route(agent);
+        let first = self.agents.progress[agent as usize].at;
+        let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
+        let pairs = lanelets
+            .clone()
+            .zip(lanelets.skip(1))
+            .map(move |((_, lane), (at, way))| (lane, at, way, -self.front(agent, at)));
+        let near = pairs.take_while(|&(.., distance)| distance < SIGHT);
+        near.filter_map(move |(lane, at, way, distance)| {
+            let LaneletKind::Connection { junction, .. } = self.ground.lanelet(way).kind else {
+                return None;
+            };
+            let is_long = self.ground.length(lane) >= FAR + self.space(agent);
+            (distance >= 0.0).then_some(WayIn {
+                junction,
+                at,
+                distance,
+                hold: if is_long { FAR } else { 0.0 },
+            })
+        })
     }
 
     /// The free ways that an agent is on, or will come to next, each with the agent.

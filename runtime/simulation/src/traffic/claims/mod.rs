@@ -203,6 +203,9 @@ pub(crate) struct Claims {
     /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
     #[serde(skip)]
     closed: Vec<u32>,
+    /// Junctions from which those who come are held back, since their stop lines are to move outward.
+    #[serde(skip)]
+    held_back: Vec<u32>,
     /// Rings are left as they are: what a test compares with.
     #[cfg(test)]
     #[serde(skip)]

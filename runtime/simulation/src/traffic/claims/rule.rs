@@ -90,6 +90,7 @@ impl Claims {
         if needs
             .iter()
             .any(|need| self.closed.contains(&need.junction))
+            || self.is_held_back(request.agent, scene)
         {
             return Verdict::Refused(Refusal::Closed);
         }

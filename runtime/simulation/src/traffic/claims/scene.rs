@@ -86,6 +86,11 @@ pub(super) struct Scene<'a> {
 }
 
 impl<'a> Setting<'a> {
+    /// s.
+    pub(crate) fn time(&self) -> f64 {
+        self.step as f64 * self.dt
+    }
+
     pub(super) fn with(self, agents: &'a Agents) -> Scene<'a> {
         Scene {
             setting: self,
@@ -218,11 +223,6 @@ impl<'a> Scene<'a> {
         };
         let top = self.expected_speed(agent, at);
         time_to_cover(distance, speed, top, acceleration)
-    }
-
-    /// s.
-    pub(super) fn time(&self) -> f64 {
-        self.step as f64 * self.dt
     }
 
     /// What the signal of a path shows; green where there are none.

@@ -99,6 +99,9 @@ impl Claims {
         if !self.closed.is_empty() {
             self.hold_before_closed(&setting.with(agents), &mut scratch.walls);
         }
+        if !self.held_back.is_empty() {
+            self.hold_back(&setting.with(agents), &mut scratch.walls);
+        }
         keep_first(&mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
@@ -167,7 +170,8 @@ impl Claims {
                     && self.closed.contains(&junction)
                     && scene.can_stop(grant.agent, distance)
                     && !self.is_counted_on(grant, scene);
-                if is_red || is_closed || !scene.has_turn(grant.agent, grant.at) {
+                let is_held = grant.is_first && self.is_called_back(grant.agent, grant.at, scene);
+                if is_red || is_closed || is_held || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
             }
