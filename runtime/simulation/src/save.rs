@@ -41,7 +41,7 @@ const VERSION: u16 = 1;
 /// bodies are a level; 9: wheels turn, trailers are towed, a level slides, and tickets know where their
 /// holders stand; 11: lanes can be too steep; 12: wheels can be spheres; 14: alleys
 /// are driven in turns; 15: junctions decide ten times a second, and bodies roll within their strides.
-const PART_VERSION: u16 = 15;
+const PART_VERSION: u16 = 16;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -216,7 +216,7 @@ impl World {
     /// an edit waits ([`World::closing_nodes`]).
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
         if self.waiting.is_some() {
-            return Err(SaveError::EditWaits(self.traffic.claims.closed().len()));
+            return Err(SaveError::EditWaits(self.traffic.claims.changing().len()));
         }
         // Asked before anything is written: a world that cannot be saved is left as it is.
         let modules = self.modules.saved();
