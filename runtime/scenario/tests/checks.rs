@@ -167,6 +167,57 @@ fn destinations_behind_gates_and_on_closed_roads_are_told_apart() {
     assert_eq!(codes(&row), [Code::UnreachableDestination]);
 }
 
+/// Two lanes of which only the other one leads on, and an agent on one of the two.
+fn narrowing(lane: i8, s: f64) -> Scenario {
+    let mut scenario = Scenario::new("narrowing");
+    for (lanes, from, to) in [(2, 0.0, 100.0), (1, 100.0, 200.0)] {
+        let style = draw::RoadStyle {
+            section: CrossSection::driving(lanes, 0, 3.25),
+            ..street("road")
+        };
+        draw(&mut scenario, (from, 0.0), (to, 0.0), &style);
+    }
+    let agent = Agent {
+        start: Place::lane(RoadId(1), lane, s),
+        destination: Some(Place::lane(RoadId(2), -1, 50.0)),
+        ..west_to_east()
+    };
+    let middle = scenario.network().road(RoadId(1)).unwrap().to;
+    let mut node = scenario.network().node(middle).unwrap().clone();
+    let on = |road, lane| RoadLane {
+        road: RoadId(road),
+        lane,
+    };
+    node.rules.turns.remove(LaneTurn {
+        from: on(1, -2),
+        to: on(2, -1),
+    });
+    scenario.apply(Edit::Node(middle, Some(node))).unwrap();
+    for (key, kind) in crossroads().vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+    scenario.apply(edit).unwrap();
+    scenario
+}
+
+#[test]
+fn who_begins_too_near_to_the_end_of_a_lane_that_leads_nowhere_is_found() {
+    let ends = |s: f64| {
+        let scenarios = [-1, -2].map(|lane| narrowing(lane, s));
+        let findings = scenarios.map(|scenario| check(&scenario));
+        let found = findings.map(|all| {
+            let mut all = all.iter();
+            all.any(|f| {
+                f.code == Code::UnreachableDestination && f.message.contains("farther back")
+            })
+        });
+        found.iter().filter(|found| **found).count()
+    };
+    assert_eq!((ends(50.0), ends(80.0), ends(97.0)), (0, 0, 1));
+}
+
 #[test]
 fn dangling_restrictions_are_found() {
     let mut scenario = crossroads();

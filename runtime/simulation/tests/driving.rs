@@ -196,6 +196,45 @@ fn lanes_are_changed_to_reach_the_destination() {
 }
 
 #[test]
+fn who_cannot_change_lanes_where_it_begins_is_refused_if_no_other_way_leads_on() {
+    let mut scenario = one_way_road(2);
+    let style = RoadStyle {
+        section: CrossSection::driving(1, 0, 3.25),
+        ..street("road")
+    };
+    draw(&mut scenario, (400.0, 0.0), (600.0, 0.0), &style);
+    // Of the two lanes only one leads on.
+    let middle = scenario.network().road(RoadId(1)).unwrap().to;
+    let mut node = scenario.network().node(middle).unwrap().clone();
+    let on = |road, lane| RoadLane {
+        road: RoadId(road),
+        lane,
+    };
+    node.rules.turns.remove(LaneTurn {
+        from: on(1, -2),
+        to: on(2, -1),
+    });
+    scenario.apply(Edit::Node(middle, Some(node))).unwrap();
+    for (s, refused) in [(370.0, 0), (398.0, 1)] {
+        let mut scenario = scenario.clone();
+        for (id, lane) in [(1, -1), (2, -2)] {
+            let agent = Agent {
+                start: on_lane(1, lane, s),
+                destination: Some(on_lane(2, -1, 150.0)),
+                ..west_to_east()
+            };
+            put(&mut scenario, id, agent);
+        }
+        let agents = run(&scenario, 120.0).agents;
+        assert_eq!(
+            (agents.refused, agents.arrived),
+            (refused, 2 - refused),
+            "{s} m"
+        );
+    }
+}
+
+#[test]
 fn who_cannot_get_there_is_refused() {
     let mut scenario = crossroads();
     put(

@@ -4,7 +4,7 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::VehicleClass;
 use crate::agents::{Agent, Place};
 use crate::ids::AgentId;
-use crate::lane_graph::LaneletId;
+use crate::lane_graph::{LaneletId, ROOM_TO_CHANGE};
 use crate::scenario::Scenario;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -83,8 +83,9 @@ fn changed_files(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Reachable lanelets by start, so that agents from one place share a search.
-type Reach = BTreeMap<(LaneletId, VehicleClass), Vec<bool>>;
+/// Reachable lanelets by start, and whether it lies too near to the end of its lane to change to another one
+/// there; so agents from one place share a search.
+type Reach = BTreeMap<(LaneletId, VehicleClass, bool), Vec<bool>>;
 
 /// Where a place is, m; the origin if it is on no lane.
 fn position_of(subjects: &Subjects<'_>, place: &Place) -> DVec2 {
@@ -114,7 +115,7 @@ fn journey(
     let mut lanelets = Vec::new();
     for stop in stops {
         match lanelet_of(subjects, stop) {
-            Ok(lanelet) => lanelets.push(lanelet),
+            Ok(found) => lanelets.push(found),
             Err(message) => return push(Code::NoSuchLane, stop, message),
         }
     }
@@ -126,7 +127,7 @@ fn journey(
         .unwrap_or_default();
     for (pair, places) in lanelets.windows(2).zip(stops.windows(2)) {
         // Open ground has no lanes to check.
-        let [Some(from), Some(to)] = [pair[0], pair[1]] else {
+        let [Some((from, s)), Some((to, _))] = [pair[0], pair[1]] else {
             continue;
         };
         if !subjects.graph.lanelet(to).road_access.admits_goals() {
@@ -134,9 +135,21 @@ fn journey(
                            or choose another place";
             return push(Code::ClosedRoad, &places[1], message.into());
         }
+        let graph = subjects.graph;
+        // Only where a trip begins it stands.
+        let is_first = lanelets.first() == Some(&pair[0]);
+        let is_at_end = is_first && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
         let seen = reach
-            .entry((from, class))
-            .or_insert_with(|| subjects.graph.reachable_from(from, class));
+            .entry((from, class, is_at_end))
+            .or_insert_with(|| match is_at_end {
+                true => graph.reachable_straight_on(from, class),
+                false => graph.reachable_from(from, class),
+            });
+        if is_at_end && !seen[to as usize] && graph.reachable_from(from, class)[to as usize] {
+            let message = "no way leads there from where it begins: that is so near to the end of its lane \
+                           that it cannot change to another one; begin farther back";
+            return push(Code::UnreachableDestination, &places[0], message.into());
+        }
         // On the starting lane itself a destination behind needs a way round.
         if !seen[to as usize] || behind(subjects, places, from, to, class) {
             let message = "no way leads there from where it comes; see one-way streets, turn \
@@ -146,8 +159,8 @@ fn journey(
     }
 }
 
-/// The lanelet of a stop, none for one on open ground; else why there is none.
-fn lanelet_of(subjects: &Subjects<'_>, stop: &Place) -> Result<Option<LaneletId>, String> {
+/// The lanelet of a stop and the place along it, m, none for one on open ground; else why there is none.
+fn lanelet_of(subjects: &Subjects<'_>, stop: &Place) -> Result<Option<(LaneletId, f64)>, String> {
     let Place::Lane(at) = stop else {
         return Ok(None);
     };
@@ -155,7 +168,7 @@ fn lanelet_of(subjects: &Subjects<'_>, stop: &Place) -> Result<Option<LaneletId>
     let road = subjects.scenario.network().road(at.road);
     let on_road = road.is_some_and(|road| at.s <= road.length());
     let found = subjects.graph.locate(at).filter(|_| on_road);
-    found.map(|(lanelet, _)| Some(lanelet)).ok_or_else(|| {
+    found.map(Some).ok_or_else(|| {
         format!(
             "lane {} of {} at s = {:.1} m is not a lane that one can drive on",
             at.lane, at.road, at.s

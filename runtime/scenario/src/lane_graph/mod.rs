@@ -20,6 +20,7 @@ mod build;
 mod reach;
 
 pub use after_edit::Before;
+pub use reach::ROOM_TO_CHANGE;
 
 use crate::access::{LaneAccess, RoadAccess};
 use crate::agents::LanePlace;

@@ -38,6 +38,9 @@ impl Reached {
     }
 }
 
+/// Whoever begins nearer to the end of its lane than this, m, has no room to change to another one there.
+pub const ROOM_TO_CHANGE: f64 = 5.0;
+
 impl LaneGraph {
     /// The lanelets that a vehicle can drive to next: successors, then neighbours.
     fn next_of(&self, id: LaneletId) -> impl Iterator<Item = LaneletId> + '_ {
@@ -59,6 +62,24 @@ impl LaneGraph {
         let mut reached = Reached::none(self.lanelets.len());
         reached.note(start, TripPart::Leaving);
         self.spread(&mut reached, start, class);
+        reached.any()
+    }
+
+    /// The same for a trip that does not begin with a change of lane, since it begins less than
+    /// [`ROOM_TO_CHANGE`] before the end of its lane. O(lanelets).
+    pub fn reachable_straight_on(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
+        let mut reached = Reached::none(self.lanelets.len());
+        let own = self.lanelet(start).road_access;
+        for &next in self.successors(start) {
+            let lanelet = self.lanelet(next);
+            let onto = TripPart::Leaving.onto(own, lanelet.road_access);
+            if let Some(onto) = onto.filter(|_| lanelet.access.admits(class))
+                && reached.note(next, onto)
+            {
+                self.spread_from((next, onto), &mut reached, class);
+            }
+        }
+        reached.note(start, TripPart::Leaving);
         reached.any()
     }
 
@@ -101,7 +122,16 @@ impl LaneGraph {
 
     /// Notes all that a trip can lead to that begins on a lanelet.
     fn spread(&self, reached: &mut Reached, start: LaneletId, class: VehicleClass) {
-        let mut open = VecDeque::from([(start, TripPart::Leaving)]);
+        self.spread_from((start, TripPart::Leaving), reached, class);
+    }
+
+    fn spread_from(
+        &self,
+        first: (LaneletId, TripPart),
+        reached: &mut Reached,
+        class: VehicleClass,
+    ) {
+        let mut open = VecDeque::from([first]);
         while let Some((id, part)) = open.pop_front() {
             let own = self.lanelet(id).road_access;
             for next in self.next_of(id) {

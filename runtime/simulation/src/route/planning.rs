@@ -5,7 +5,7 @@ use crate::agents::{Claim, LanePosition, Progress};
 use roadwright_agent::{Module, Planner, PlannerView, Step};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::{LaneletId, ROOM_TO_CHANGE};
 
 /// A planner that is asked for one agent.
 #[derive(Clone, Copy)]
@@ -161,7 +161,12 @@ pub(crate) fn plan_legs(
         .iter()
         .map(|(trip, route)| {
             // Who has a goal off the lanes asks nothing at all, and takes no answers below.
-            let own = questions(trip.start, &route.goals, trip.class)?;
+            let mut own = questions(trip.start, &route.goals, trip.class)?;
+            let (lanelet, s) = trip.start;
+            let remaining = view.graph.lanelet(lanelet).length() - s;
+            if let Some(first) = own.first_mut() {
+                first.may_change_first = u32::from(remaining >= ROOM_TO_CHANGE);
+            }
             asked.extend(own.iter().map(|&input| Question {
                 agent: trip.agent,
                 id: trip.id,
