@@ -413,7 +413,8 @@ impl World {
     /// same bits. Cost: that of what the edit reaches, and a walk over all lanelets if roads changed.
     ///
     /// If it changes a junction in which somebody is, nobody is let in there any more, and it enters when
-    /// all have left, after half a minute at the latest; [`World::closing_nodes`] tells. An edit that
+    /// all have left, after half a minute at the latest. Where stop lines move outward, those who come are
+    /// held back before that for a minute and a half at most. [`World::closing_nodes`] tells. An edit that
     /// comes meanwhile enters with it.
     ///
     /// # Errors

@@ -125,7 +125,7 @@ fn journey(
         .get(vehicle)
         .map(VehicleType::class)
         .unwrap_or_default();
-    for (pair, places) in lanelets.windows(2).zip(stops.windows(2)) {
+    for (leg, (pair, places)) in lanelets.windows(2).zip(stops.windows(2)).enumerate() {
         // Open ground has no lanes to check.
         let [Some((from, s)), Some((to, _))] = [pair[0], pair[1]] else {
             continue;
@@ -137,8 +137,7 @@ fn journey(
         }
         let graph = subjects.graph;
         // Only where a trip begins it stands.
-        let is_first = lanelets.first() == Some(&pair[0]);
-        let is_at_end = is_first && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
+        let is_at_end = leg == 0 && graph.lanelet(from).length() - s < ROOM_TO_CHANGE;
         let seen = reach
             .entry((from, class, is_at_end))
             .or_insert_with(|| match is_at_end {

@@ -24,7 +24,7 @@ const APART: f64 = 0.2;
 const REACH: f64 = 30.0;
 /// Lanelets in a row, none of them long enough to stand on, that are looked along for who comes through alleys.
 const MOST_IN_A_ROW: u32 = 8;
-/// Who is farther behind on lanes need not brake for who appears, m.
+/// Who is farther behind on lanes has room enough to brake for who appears, m.
 const SIGHT: f64 = 60.0;
 
 /// An agent before it appears.
@@ -265,12 +265,19 @@ impl Room<'_> {
         ways.all(|&next| self.meets_nobody_beyond((next, 0.0), (clear, space), more - 1))
     }
 
-    /// Whether nobody holds an alley in the other direction, or has appeared in it in this step.
+    /// Whether nobody holds an alley in the other direction, is in it, or has appeared there in this step.
     fn is_empty_of_oncoming(&self, (alley, is_second): AlleySide) -> bool {
         let other = (alley, !is_second);
-        let facing = self.bodies.ground.alleys().way(other).lanelet;
-        self.claims.alley_holders(other).next().is_none()
-            && !self.appeared.contains_key(&Some(facing))
+        let facing = self.bodies.ground.alleys().way(other);
+        // Who has appeared since junctions last looked is known to the index only.
+        let mut there = self.index.on_lanelet(facing.lanelet).iter();
+        let is_outside = there.all(|entry| {
+            let kind = self.vehicle_type(entry.agent);
+            entry.s + kind.front <= facing.from || entry.s - kind.rear_overhang >= facing.to
+        });
+        is_outside
+            && self.claims.alley_holders(other).next().is_none()
+            && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 
     fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {

@@ -32,7 +32,7 @@ pub(crate) struct Lane;
 pub(crate) struct LaneState {
     /// Acceleration in this stride, m/s^2.
     acceleration: f64,
-    // What follows is one of many thousands of records: single precision is a tenth of a millimetre here.
+    // One of many thousands of records: single precision is less than a micrometre here.
     /// Where its change of lane began, m to the left of the lane that it changes to.
     from: f32,
     /// Share of the change that is done, 0 to 1, and how much of it is done in a metre.

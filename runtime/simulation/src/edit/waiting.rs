@@ -121,10 +121,13 @@ impl Editing<'_> {
     pub(super) fn empty(&mut self, junctions: Vec<u32>, after: &Ground) -> Entry {
         let claims = &self.traffic.claims;
         // What an edit before this one has begun is gone on with.
-        let has_held_back = !claims.held_back().is_empty();
+        let held_back = claims.held_back();
         let has_closed = !claims.closed().is_empty();
-        let holds_back = has_held_back || self.moves_lines(&junctions, after);
-        let is_closed = !holds_back || has_held_back && has_closed;
+        let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, after);
+        let was_held_back = junctions
+            .iter()
+            .all(|junction| held_back.contains(junction));
+        let is_closed = !holds_back || has_closed && was_held_back;
         let none = Vec::new;
         let held_back = if holds_back {
             junctions.clone()

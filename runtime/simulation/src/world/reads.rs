@@ -55,8 +55,8 @@ impl World {
         !has_people && self.agents.count() == 0 && self.demand.is_over(self.time())
     }
 
-    /// The smallest nodes of the junctions that an edit waits for: nobody is let in there until it has
-    /// entered. Empty if none waits.
+    /// The smallest nodes of the junctions that an edit waits for: nobody is let in there, or those who come
+    /// are held back, until it has entered. Empty if none waits.
     pub fn closing_nodes(&self) -> Vec<NodeId> {
         let closed = self.traffic.claims.changing().iter();
         closed.filter_map(|&at| self.ground.node(at)).collect()

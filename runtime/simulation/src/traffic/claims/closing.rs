@@ -7,9 +7,10 @@
 //! Ways without a conflict need no ticket: who turns into a lane of its own, or leaves a ring. Those who
 //! come along them are held by walls at the cut, since the road would change under them otherwise.
 
+use super::request::Need;
 use super::scene::{FAR, STANDING, Scene, Setting};
 use super::walls::Wall;
-use super::{Claims, Waits, Why};
+use super::{Claims, Grant, Waits, Why};
 use crate::agents::Agents;
 use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
 
@@ -34,6 +35,12 @@ impl WayIn {
     /// Whether the agent is at the place where it is held, or has not come to it.
     fn is_before_hold(&self) -> bool {
         self.distance >= self.hold - SLACK
+    }
+
+    /// Whether it can stop there.
+    fn can_be_held(&self, agent: u32, scene: &Scene<'_>) -> bool {
+        let to_hold = (self.distance - self.hold).max(0.0);
+        self.hold > 0.0 && self.is_before_hold() && scene.can_stop(agent, to_hold)
     }
 }
 
@@ -86,31 +93,41 @@ impl Claims {
         junctions.all(|junction| near.binary_search(junction).is_err())
     }
 
-    /// Whether an agent that asks for a way into a junction is held back from it.
-    pub(super) fn is_held_back(&self, agent: u32, scene: &Scene<'_>) -> bool {
-        let way = || scene.way_into(agent, &self.held_back);
-        !self.held_back.is_empty()
-            && way().is_some_and(|way| way.hold > 0.0 && way.is_before_hold())
-    }
-
-    /// Whether an agent that has been let in is held back nevertheless: it can still stop.
-    pub(super) fn is_called_back(&self, agent: u32, at: u32, scene: &Scene<'_>) -> bool {
+    /// Whether an agent that needs some ways is held back from one of them.
+    pub(super) fn is_held_back(&self, (agent, needs): (u32, &[Need]), scene: &Scene<'_>) -> bool {
         let way = || scene.way_into(agent, &self.held_back);
         !self.held_back.is_empty()
             && way().is_some_and(|way| {
-                let to_hold = way.distance - way.hold;
-                way.at == at && way.hold > 0.0 && to_hold >= 0.0 && scene.can_stop(agent, to_hold)
+                let is_needed = needs.iter().any(|need| need.at == way.at);
+                is_needed && way.hold > 0.0 && way.is_before_hold()
             })
+    }
+
+    /// Whether who has been let in is held back nevertheless: it can still stop.
+    pub(super) fn is_called_back(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
+        let way = || scene.way_into(grant.agent, &self.held_back);
+        !self.held_back.is_empty()
+            && way().is_some_and(|way| way.at == grant.at && way.can_be_held(grant.agent, scene))
+    }
+
+    /// How far before the end of a lane vehicles are held back, m; 0 for most.
+    pub(super) fn kept_free_before_end(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
+        if self.held_back.is_empty() {
+            return 0.0;
+        }
+        let mut ways = scene.ground.graph().successors(lane).iter();
+        let leads_there = ways.any(|&way| match scene.ground.lanelet(way).kind {
+            LaneletKind::Connection { junction, .. } => self.held_back.contains(&junction),
+            _ => false,
+        });
+        if leads_there { FAR } else { 0.0 }
     }
 
     /// Holds those back who come, and can stop.
     pub(super) fn hold_back(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
         let coming = drivers(scene.agents)
             .filter_map(|agent| Some((agent, scene.way_into(agent, &self.held_back)?)));
-        let held = coming.filter(|(agent, way)| {
-            let to_hold = way.distance - way.hold;
-            way.hold > 0.0 && to_hold >= -SLACK && scene.can_stop(*agent, to_hold.max(0.0))
-        });
+        let held = coming.filter(|(agent, way)| way.can_be_held(*agent, scene));
         out.extend(held.map(|(agent, way)| (agent, (way.at, -way.hold as f32))));
     }
 
@@ -172,8 +189,8 @@ impl Claims {
         let LaneletKind::Connection { junction, .. } = scene.ground.lanelet(connection).kind else {
             return None;
         };
-        let is_closed = self.closed.contains(&junction);
-        is_closed.then_some(Waits {
+        let is_changing = self.changing().contains(&junction);
+        is_changing.then_some(Waits {
             node: scene.ground.node(junction)?,
             why: Why::Closed,
             whom: Vec::new(),

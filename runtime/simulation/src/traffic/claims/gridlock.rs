@@ -94,7 +94,7 @@ pub(crate) struct StuckRing {
 }
 
 /// What is let in together.
-type Batch = Vec<(Request, Vec<Need>, Option<u64>)>;
+type Batch = Vec<(Request, Vec<Need>)>;
 
 impl Claims {
     /// Lets rings of full lanes turn, and notes those that have stood for long.
@@ -294,48 +294,48 @@ impl Claims {
             if !is_last || !fits {
                 return None;
             }
-            let before = self.place_for(head, scratch, scene)?;
+            if !self.may_come_last(head, scratch, scene) {
+                return None;
+            }
             if batch
                 .iter()
-                .any(|(_, others, _)| are_in_conflict(&head.needs, others, scene))
+                .any(|(_, others)| are_in_conflict(&head.needs, others, scene))
             {
                 return None;
             }
-            batch.push((head.request, head.needs.clone(), before));
+            batch.push((head.request, head.needs.clone()));
         }
         Some(batch)
     }
 
-    /// Before whose ticket a head may enter all that it needs; `None` if it may not. It need not give
-    /// way: those with the right of way would not get far.
-    fn place_for(&self, head: &Head, scratch: &Scratch, scene: &Scene<'_>) -> Option<Option<u64>> {
-        let mut before = None;
-        for need in &head.needs {
+    /// Whether a head may enter all that it needs, after all who have been let in: who passes before others
+    /// may count on nobody. It need not give way: those with the right of way would not get far.
+    fn may_come_last(&self, head: &Head, scratch: &Scratch, scene: &Scene<'_>) -> bool {
+        head.needs.iter().all(|need| {
             if self.closed.contains(&need.junction) {
-                return None;
+                return false;
             }
             let distance = -scene.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
             // At amber it may not get away before the light is red, and the others would wait for it.
             let is_green = scene.light((need.junction, need.path)) == Light::Green;
             if is_first && (distance > AT_LINE || !is_green) {
-                return None;
+                return false;
             }
             let junction = JunctionState {
                 inside: &self.granted[need.junction as usize],
                 pending: &scratch.pending,
                 approaches: of_junction(&scratch.approaches, need.junction),
             };
-            is_stopped(&head.request, need, scene).ok()?;
-            before = find_place(&head.request, need, &junction, scene).ok()?;
-        }
-        (before.is_none() || head.needs.len() == 1).then_some(before)
+            is_stopped(&head.request, need, scene).is_ok()
+                && find_place(&head.request, need, &junction, scene) == Ok(None)
+        })
     }
 
     fn let_in_together(&mut self, batch: &Batch, agents: &mut Agents) {
-        for (request, needs, before) in batch {
+        for (request, needs) in batch {
             let claim = &mut agents.claim[request.agent as usize];
-            claim.granted_to = self.grant(request, needs, (*before, false));
+            claim.granted_to = self.grant(request, needs, (None, false));
             claim.refused = Refusal::None;
             self.keep_at_amber(request.agent, needs);
         }

@@ -90,7 +90,7 @@ impl Claims {
         if needs
             .iter()
             .any(|need| self.closed.contains(&need.junction))
-            || self.is_held_back(request.agent, scene)
+            || self.is_held_back((request.agent, needs), scene)
         {
             return Verdict::Refused(Refusal::Closed);
         }
@@ -191,19 +191,28 @@ impl Claims {
         scene: &Scene<'_>,
     ) -> f64 {
         let tail = scene.lanes().tail(need.exit);
-        let there = tail.there.iter().map(|entry| {
+        let length = scene.ground.length(need.exit);
+        // From the end of the lane backwards: who is behind somebody that stays there stays as well.
+        let mut drive_on = trust == Trust::LetIn && tail.reach >= length;
+        let mut stays = |agent: u32, at: u32| {
+            drive_on = drive_on && self.drives_on(agent, at, scene);
+            !drive_on
+        };
+        let there = tail.there.iter().rev().map(|entry| {
             let at = scene.agents.progress[entry.agent as usize].at;
             (entry.agent, at)
         });
+        // In the order of their tickets, which is that in which they come.
         let promised = self.promised(scene.agents, need.junction, need.exit);
         let promised = promised.map(|grant| (grant.agent, grant.at + 1));
-        let others = promised
-            .chain(there)
-            .filter(|&(agent, _)| agent != request.agent);
-        let others = others
-            .filter(|&(agent, at)| trust == Trust::Nobody || !self.drives_on(agent, at, scene));
+        let others = there
+            .chain(promised)
+            .filter(|&(agent, at)| agent != request.agent && stays(agent, at));
         let others = others.map(|(agent, _)| scene.space(agent)).sum::<f64>();
-        tail.reach - others - space_for_seekers(need.exit, scene)
+        let reach = tail
+            .reach
+            .min(length - self.kept_free_before_end(need.exit, scene));
+        reach - others - space_for_seekers(need.exit, scene)
     }
 
     /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the
@@ -240,10 +249,8 @@ impl Claims {
                     || !grant.is_first
                     || scene.is_bound_to_enter(grant, (junction, path))
             };
-            grant.is_invited
-                && f64::from(grant.delay) <= LONGEST_WAIT_INSIDE
-                && !self.closed.contains(&junction)
-                && enters()
+            let is_open = !self.closed.contains(&junction) && !self.held_back().contains(&junction);
+            grant.is_invited && f64::from(grant.delay) <= LONGEST_WAIT_INSIDE && is_open && enters()
         })
     }
 
@@ -279,8 +286,9 @@ impl Claims {
 }
 
 impl Scene<'_> {
-    /// Whether nothing keeps the holder of a grant, which has not entered, from entering: there is no zebra on
-    /// its way, and no signal that may show something else than green before; or it cannot stop any more.
+    /// Whether nothing keeps the holder of a grant, which has not entered, from entering: nobody may walk over
+    /// its way, and there is no signal that may show something else than green before; or it cannot stop any
+    /// more.
     fn is_bound_to_enter(&self, grant: &Grant, (junction, path): (u32, u32)) -> bool {
         let distance = self.before_line(junction, grant).max(0.0);
         if !self.can_stop(grant.agent, distance) && !self.light((junction, path)).is_red() {
@@ -290,17 +298,19 @@ impl Scene<'_> {
             .signals
             .keeps_green(self.ground, (junction, path), self.time());
         let enters = self.time_for(distance, grant.agent, grant.at) + TIME_TO_ENTER;
-        green > enters && !self.leads_over_zebra(grant.agent, (junction, path))
+        green > enters && !self.may_be_walked_over(grant.agent, (junction, path))
     }
 
-    /// Whether people may walk over a path of a junction while vehicles drive along it.
-    fn leads_over_zebra(&self, agent: u32, (junction, path): (u32, u32)) -> bool {
+    /// Whether people may walk over a path of a junction as long as signals show what they show.
+    fn may_be_walked_over(&self, agent: u32, (junction, path): (u32, u32)) -> bool {
         let crossings = self.ground.crossings();
         let mut sites = crossings.of_junction(junction);
         let is_long = self.is_long(agent);
+        let shown = self.signals.shown_stage(self.ground, junction);
         sites.any(|number| {
             let site = &crossings.sites()[number as usize];
-            site.walk_stages.is_none() && site.taken(path, is_long).is_some()
+            let walk = |stages: u32| shown.is_none_or(|stage| stages & (1 << stage) != 0);
+            site.walk_stages.is_none_or(walk) && site.taken(path, is_long).is_some()
         })
     }
 }

@@ -162,7 +162,9 @@ impl Claims {
                 }
                 let path = (junction, grant.path);
                 let light = scene.light(path);
-                let goes_on = grant.is_on_red || (grant.is_in_ring && light == Light::Amber);
+                // At amber it goes on if others count on that.
+                let is_kept = || grant.is_in_ring || self.is_counted_on(grant, scene);
+                let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
                 let is_red = grant.is_first
                     && !goes_on
                     && scene.is_stopped_by_light(path, grant.agent, distance);
@@ -170,7 +172,9 @@ impl Claims {
                     && self.closed.contains(&junction)
                     && scene.can_stop(grant.agent, distance)
                     && !self.is_counted_on(grant, scene);
-                let is_held = grant.is_first && self.is_called_back(grant.agent, grant.at, scene);
+                let is_held = grant.is_first
+                    && self.is_called_back(grant, scene)
+                    && !self.is_counted_on(grant, scene);
                 if is_red || is_closed || is_held || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
@@ -237,8 +241,10 @@ impl Claims {
         scratch: &mut Scratch,
     ) -> Refusal {
         let scene = setting.with(agents);
-        // First of all: most of those who wait stand at a red light.
-        if is_stopped_by_light(request, &scene) {
+        // First of all: most of those who wait stand at a red light. But who waits for an alley keeps that
+        // meanwhile.
+        let is_red = is_stopped_by_light(request, &scene);
+        if is_red && !self.heeds_alleys(setting.ground) {
             return Refusal::Red;
         }
         scene.needs(request, &mut scratch.needs);
@@ -249,6 +255,7 @@ impl Claims {
             (&mut *alleys, &scratch.kept_alleys),
             &scene,
         ) {
+            Refusal::None if is_red => Verdict::Refused(Refusal::Red),
             Refusal::None => {
                 let others = (&*scratch.pending, &*scratch.approaches);
                 self.decide(request, needs, others, &scene)

@@ -108,6 +108,10 @@ impl Claims {
         let Some(path) = scene.ground.contested(connection) else {
             return self.waits_before_closed(connection, scene);
         };
+        if why == Why::Inside && !self.has(agent, path.0, at) {
+            // It is held back before a junction for which it does not ask yet.
+            return self.waits_before_closed(connection, scene);
+        }
         let whom = self.whom(agent, (at, path), why, scene);
         let mut ids: Vec<u64> = whom
             .into_iter()

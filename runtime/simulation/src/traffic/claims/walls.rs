@@ -66,7 +66,9 @@ impl Claims {
 
 /// Of several places to wait of an agent the first on its way counts.
 pub(super) fn keep_first(walls: &mut Vec<(u32, Wall)>) {
-    walls.sort_unstable_by_key(|&(agent, (at, _))| (agent, at));
+    walls.sort_unstable_by(|(a, (at, s)), (b, (other_at, other_s))| {
+        (a, at).cmp(&(b, other_at)).then(s.total_cmp(other_s))
+    });
     walls.dedup_by_key(|(agent, _)| *agent);
 }
 

@@ -600,11 +600,22 @@ impl SignalStates {
         let Some((group, signals)) = ground.signals(junction) else {
             return f64::INFINITY;
         };
-        let state = &self.states[group];
-        match state.phase == Phase::Green && signals.greens[state.stage as usize][path as usize] {
-            true => state.remaining(ground.programme(group), &self.desks[group], time),
+        let (state, desk) = (&self.states[group], &self.desks[group]);
+        let has_green =
+            state.phase == Phase::Green && signals.greens[state.stage as usize][path as usize];
+        // Who has asked for a stage may get it sooner than the programme says.
+        match has_green && desk.is_empty() {
+            true => state.remaining(ground.programme(group), desk, time),
             false => 0.0,
         }
+    }
+
+    /// The stage whose green the signals of a junction show; `None` while that changes, and where there are
+    /// none.
+    pub(super) fn shown_stage(&self, ground: &Ground, junction: u32) -> Option<u32> {
+        let (group, _) = ground.signals(junction)?;
+        let state = &self.states[group];
+        (state.phase == Phase::Green).then_some(state.stage)
     }
 
     /// How long the signals of a junction have shown a stage, s; 0 while it ends, and where there are
