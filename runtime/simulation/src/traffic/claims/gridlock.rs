@@ -45,7 +45,7 @@ const QUEUE: usize = 12;
 const MOST_LANES_BESIDE: usize = 8;
 /// Nobody farther from its stop line than this is let in with a ring, m: the others would wait for it.
 /// With more it might see red before it is there, and the ring would have turned in part.
-const AT_LINE: f64 = 3.0;
+pub(super) const AT_LINE: f64 = 3.0;
 
 /// Who is first on a lane, and waits for room.
 #[derive(Debug, Clone)]

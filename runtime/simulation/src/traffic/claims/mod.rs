@@ -22,7 +22,7 @@
 //! **Why nobody waits for ever inside:** waiting goes from higher to lower tickets only, never in a
 //! circle; who holds the lowest one waits for nobody, has been promised room beyond, and leaves. Room is
 //! counted as if nobody there drove on, but for who has been let into the next junction and will not lose
-//! its turn (`rule.rs`): who is counted on keeps it at amber, and when its junction is to be changed.
+//! its turn (`rule.rs`): who is counted on keeps it at amber near its line, and when its junction is to change.
 //! Nobody else takes that room (`promise.rs`): who appears, or changes lanes, leaves it to those who count
 //! on it. Who counts on somebody may have to wait for it. That goes to a lower ticket as well, in whatever
 //! junction: numbers are drawn in one order for all junctions, and who passes before others, with a number

@@ -528,6 +528,31 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
 }
 
 #[test]
+fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
+    for stays in [false, true] {
+        let (mut stand, way) = two_crossings(32.0);
+        let (length, kind) = (stand.ground.length(way[2]), *stand.types.get(0));
+        let room = kind.whole_length + EXIT_GAP;
+        assert!(
+            (2.0 * room..3.0 * room).contains(&length),
+            "two cars fit in between: {length} m"
+        );
+        // One at the end of the lane that drives no farther, and one behind it that does.
+        let s = length - kind.front - 0.5;
+        if stays {
+            stand.car(1, &way[2..3], s, 0.0);
+        } else {
+            stand.car(1, &way[2..], s, 0.0);
+        }
+        let behind = stand.car(2, &way[2..], s - room, 0.0);
+        let comes = stand.car(3, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        stand.step(1);
+        assert_eq!(granted_to(&stand, behind), 2, "it has its turn");
+        assert_eq!(stand.refused(comes) == Refusal::NoRoom, stays);
+    }
+}
+
+#[test]
 fn detectors_look_from_where_vehicles_stop() {
     let mut crossing = Stand::crossing_of(&JunctionRules {
         control: Some(Control::Signals),

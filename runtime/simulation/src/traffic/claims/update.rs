@@ -1,6 +1,7 @@
 //! What all junctions decide: who has left, who asks, who is let in, and who has to wait inside.
 
 use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
+use super::gridlock::AT_LINE;
 use super::request::{Need, Request};
 use super::rule::{Pending, Verdict, is_locked, is_stopped_by_light};
 use super::scene::{Given, Scene, Setting};
@@ -162,8 +163,9 @@ impl Claims {
                 }
                 let path = (junction, grant.path);
                 let light = scene.light(path);
-                // At amber it goes on if others count on that.
-                let is_kept = || grant.is_in_ring || self.is_counted_on(grant, scene);
+                // At amber it goes on if others count on that, and it is over the line before red.
+                let is_near = distance <= AT_LINE;
+                let is_kept = || grant.is_in_ring || is_near && self.is_counted_on(grant, scene);
                 let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
                 let is_red = grant.is_first
                     && !goes_on
