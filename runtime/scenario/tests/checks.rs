@@ -182,17 +182,7 @@ fn narrowing(lane: i8, s: f64) -> Scenario {
         destination: Some(Place::lane(RoadId(2), -1, 50.0)),
         ..west_to_east()
     };
-    let middle = scenario.network().road(RoadId(1)).unwrap().to;
-    let mut node = scenario.network().node(middle).unwrap().clone();
-    let on = |road, lane| RoadLane {
-        road: RoadId(road),
-        lane,
-    };
-    node.rules.turns.remove(LaneTurn {
-        from: on(1, -2),
-        to: on(2, -1),
-    });
-    scenario.apply(Edit::Node(middle, Some(node))).unwrap();
+    end_lane(&mut scenario, (1, -2), (2, -1));
     for (key, kind) in crossroads().vehicle_types() {
         let edit = Edit::VehicleType(key.clone(), Some(Box::new(kind.clone())));
         scenario.apply(edit).unwrap();

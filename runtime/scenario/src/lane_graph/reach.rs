@@ -69,16 +69,12 @@ impl LaneGraph {
     /// [`ROOM_TO_CHANGE`] before the end of its lane. O(lanelets).
     pub fn reachable_straight_on(&self, start: LaneletId, class: VehicleClass) -> Vec<bool> {
         let mut reached = Reached::none(self.lanelets.len());
-        let own = self.lanelet(start).road_access;
-        for &next in self.successors(start) {
-            let lanelet = self.lanelet(next);
-            let onto = TripPart::Leaving.onto(own, lanelet.road_access);
-            if let Some(onto) = onto.filter(|_| lanelet.access.admits(class))
-                && reached.note(next, onto)
-            {
-                self.spread_from((next, onto), &mut reached, class);
-            }
-        }
+        let begins = (start, TripPart::Leaving);
+        let ahead = self.successors(start).iter();
+        let ahead = ahead.filter_map(|&next| self.enter(begins, next, class, &mut reached));
+        let open = ahead.collect();
+        self.spread_from(open, &mut reached, class);
+        // Last: who comes round to it may change lanes there.
         reached.note(start, TripPart::Leaving);
         reached.any()
     }
@@ -122,31 +118,36 @@ impl LaneGraph {
 
     /// Notes all that a trip can lead to that begins on a lanelet.
     fn spread(&self, reached: &mut Reached, start: LaneletId, class: VehicleClass) {
-        self.spread_from((start, TripPart::Leaving), reached, class);
+        self.spread_from([(start, TripPart::Leaving)].into(), reached, class);
     }
 
     fn spread_from(
         &self,
-        first: (LaneletId, TripPart),
+        mut open: VecDeque<(LaneletId, TripPart)>,
         reached: &mut Reached,
         class: VehicleClass,
     ) {
-        let mut open = VecDeque::from([first]);
-        while let Some((id, part)) = open.pop_front() {
-            let own = self.lanelet(id).road_access;
-            for next in self.next_of(id) {
-                let lanelet = self.lanelet(next);
-                let onto = part.onto(own, lanelet.road_access);
-                // The lanelet that it begins on is not asked: who stands there stands there.
-                let Some(onto) = onto.filter(|_| lanelet.access.admits(class)) else {
-                    continue;
-                };
-                // Each lanelet once for each part, so that the search ends.
-                if reached.note(next, onto) {
-                    open.push_back((next, onto));
-                }
+        while let Some(from) = open.pop_front() {
+            for next in self.next_of(from.0) {
+                open.extend(self.enter(from, next, class, reached));
             }
         }
+    }
+
+    /// Notes that a trip leads from a lanelet onto the next one; `None` if it may not, or has been noted: each
+    /// lanelet once for each part, so that a search ends.
+    fn enter(
+        &self,
+        (from, part): (LaneletId, TripPart),
+        next: LaneletId,
+        class: VehicleClass,
+        reached: &mut Reached,
+    ) -> Option<(LaneletId, TripPart)> {
+        let lanelet = self.lanelet(next);
+        let onto = part.onto(self.lanelet(from).road_access, lanelet.road_access);
+        // The lanelet that it begins on is not asked: who stands there stands there.
+        let onto = onto.filter(|_| lanelet.access.admits(class))?;
+        reached.note(next, onto).then_some((next, onto))
     }
 
     /// The largest set of lanelets from each of which every other one can be reached, without bus

@@ -23,6 +23,22 @@ pub(crate) fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), st
     scenario.apply(edit).unwrap();
 }
 
+/// Lets a lane lead to another one no more, by the numbers of their roads and lanes; the first road ends there.
+pub(crate) fn end_lane(scenario: &mut Scenario, from: (u32, i8), to: (u32, i8)) {
+    let on = |(road, lane): (u32, i8)| RoadLane {
+        road: RoadId(road),
+        lane,
+    };
+    let network = scenario.network();
+    let end = network.road(RoadId(from.0)).unwrap().to;
+    let mut node = network.node(end).unwrap().clone();
+    node.rules.turns.remove(LaneTurn {
+        from: on(from),
+        to: on(to),
+    });
+    scenario.apply(Edit::Node(end, Some(node))).unwrap();
+}
+
 /// Two streets that cross in the middle.
 pub(crate) fn crossroads() -> Scenario {
     let mut scenario = Scenario::new("crossroads");

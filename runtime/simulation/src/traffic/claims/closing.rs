@@ -80,10 +80,7 @@ impl Claims {
         let scene = setting.with(agents);
         let ways = drivers(agents).flat_map(|agent| scene.ways_in(agent));
         let near = ways.filter(|way| !way.is_before_hold());
-        let mut all: Vec<u32> = near.map(|way| way.junction).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        each_once(near.map(|way| way.junction))
     }
 
     /// Whether nobody is nearer to the junctions from which those who come are held back.
@@ -95,19 +92,26 @@ impl Claims {
 
     /// Whether an agent that needs some ways is held back from one of them.
     pub(super) fn is_held_back(&self, (agent, needs): (u32, &[Need]), scene: &Scene<'_>) -> bool {
-        let way = || scene.way_into(agent, &self.held_back);
-        !self.held_back.is_empty()
-            && way().is_some_and(|way| {
-                let is_needed = needs.iter().any(|need| need.at == way.at);
-                is_needed && way.hold > 0.0 && way.is_before_hold()
-            })
+        self.way_to_hold(agent, scene).is_some_and(|way| {
+            let is_needed = needs.iter().any(|need| need.at == way.at);
+            is_needed && way.hold > 0.0 && way.is_before_hold()
+        })
     }
 
     /// Whether who has been let in is held back nevertheless: it can still stop.
     pub(super) fn is_called_back(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
-        let way = || scene.way_into(grant.agent, &self.held_back);
-        !self.held_back.is_empty()
-            && way().is_some_and(|way| way.at == grant.at && way.can_be_held(grant.agent, scene))
+        self.way_to_hold(grant.agent, scene)
+            .is_some_and(|way| way.at == grant.at && way.can_be_held(grant.agent, scene))
+    }
+
+    /// The next way of an agent into a junction from which those who come are held back, if it is not far.
+    fn way_to_hold(&self, agent: u32, scene: &Scene<'_>) -> Option<WayIn> {
+        // Mostly nobody is held back anywhere: then routes are not looked at.
+        if self.held_back.is_empty() {
+            return None;
+        }
+        let mut ways = scene.ways_in(agent);
+        ways.find(|way| self.held_back.contains(&way.junction))
     }
 
     /// How far before the end of a lane vehicles are held back, m; 0 for most.
@@ -126,7 +130,7 @@ impl Claims {
     /// Holds those back who come, and can stop.
     pub(super) fn hold_back(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
         let coming = drivers(scene.agents)
-            .filter_map(|agent| Some((agent, scene.way_into(agent, &self.held_back)?)));
+            .filter_map(|agent| Some((agent, self.way_to_hold(agent, scene)?)));
         let held = coming.filter(|(agent, way)| way.can_be_held(*agent, scene));
         out.extend(held.map(|(agent, way)| (agent, (way.at, -way.hold as f32))));
     }
@@ -148,10 +152,7 @@ impl Claims {
             let stops = way.distance >= 0.0 && scene.can_stop(agent, way.distance);
             (!stops).then_some(way.junction)
         });
-        let mut all: Vec<u32> = self.busy.iter().copied().chain(freely).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
+        each_once(self.busy.iter().copied().chain(freely))
     }
 
     /// Whether all have left the junctions into which nobody is let any more.
@@ -215,6 +216,14 @@ fn drivers(agents: &Agents) -> impl Iterator<Item = u32> + '_ {
     all.filter(|&agent| agents.drives(agent) && agents.position[agent as usize].is_on_lane())
 }
 
+/// Junctions in growing order, each once.
+fn each_once(junctions: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut all: Vec<u32> = junctions.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
 impl Scene<'_> {
     /// The junction that a moving agent has left a few metres ago.
     fn just_left(&self, agent: u32) -> Option<u32> {
@@ -225,12 +234,6 @@ impl Scene<'_> {
         };
         let beyond = self.rear(agent, at) - self.ground.length(lanelet);
         (beyond < FAR && self.speed(agent) >= STANDING).then_some(junction)
-    }
-
-    /// The next way of an agent into one of some junctions, if it is not far.
-    fn way_into(self, agent: u32, junctions: &[u32]) -> Option<WayIn> {
-        self.ways_in(agent)
-            .find(|way| junctions.contains(&way.junction))
     }
 
     /// The ways into junctions that an agent will come to next.
