@@ -46,6 +46,9 @@ impl LastWords {
 
 impl Drop for LastWords {
     fn drop(&mut self) {
+        // Said, not left to closing: a child that is being started holds a copy of the file until
+        // it runs its own program, and the lock with it.
+        let _ = self.file.unlock();
         if self.file.metadata().is_ok_and(|meta| meta.len() == 0) {
             let _ = std::fs::remove_file(&self.path);
         }
