@@ -40,7 +40,7 @@ fn braking_is_as_hard_as_asked_for() {
     let way = road.car(1).pose.position.x - before.pose.position.x;
     let expected = before.speed * before.speed / 12.0;
     assert_eq!(road.car(1).speed, 0.0);
-    // A tenth of a second passes until it is asked.
+    // Up to a fifth of a second passes until it is asked.
     assert!(
         (way - expected) < 0.15 * before.speed + 1.0,
         "{way}, {expected}"

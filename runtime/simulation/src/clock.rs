@@ -6,7 +6,8 @@ use roadwright_scenario::Settings;
 use serde::{Deserialize, Serialize};
 
 /// Beats a second: what changes no faster than drivers react is looked at so often, and not in each step.
-const BEATS: f64 = 10.0;
+/// Drivers take half a second and more.
+const BEATS: f64 = 5.0;
 
 /// Where a run is in time, and the seed that all its random streams come from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -55,7 +56,7 @@ impl Clock {
         (self.step + 1) as f64 * self.dt
     }
 
-    /// Steps from one beat to the next: a tenth of a second, or one step if that is longer.
+    /// Steps from one beat to the next: a fifth of a second, or one step if that is longer.
     pub(crate) fn beat_steps(&self) -> u64 {
         Rate::new(BEATS, self.dt).period()
     }

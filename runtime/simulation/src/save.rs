@@ -40,9 +40,9 @@ const VERSION: u16 = 1;
 /// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid
 /// bodies are a level; 9: wheels turn, trailers are towed, a level slides, and tickets know where their
 /// holders stand; 11: lanes can be too steep; 12: wheels can be spheres; 14: alleys
-/// are driven in turns; 15: junctions decide ten times a second, and bodies roll within their strides; 16: changes
-/// of lane in single precision.
-const PART_VERSION: u16 = 16;
+/// are driven in turns; 15: junctions decide on the beat, and bodies roll within their strides; 16, 17: what the
+/// level of lanes keeps is in single precision.
+const PART_VERSION: u16 = 17;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]

@@ -258,7 +258,7 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
         assert!((seen.speed - 10.0).abs() < 0.05, "{level}: {}", seen.speed);
         let (seen, _) = Drive::new(15.0, &[("brake", 0.5)]).after(level, 2.0);
         let exact = 15.0 - 2.0 * 0.5 * hardest;
-        // Who keeps to lanes takes commands once in a tenth of a second.
+        // Who keeps to lanes takes commands once in a fifth of a second.
         let late = if level == DynamicsLevel::Lane {
             0.5
         } else {

@@ -231,7 +231,7 @@ fn braking_takes_farther_down_a_slope_than_up_at_every_level() {
                 let exact = 144.0 / (2.0 * (gives + sign * G * sin(angle)));
                 let way = drive.stopping(level);
                 println!("{level}, grip {grip}, rise {rise}: {way:.2} m, closed form {exact:.2}");
-                // On lanes the first command waits for its stride of a tenth of a second.
+                // On lanes the first command waits for its stride of a fifth of a second.
                 let room = 0.03 * exact + 1.2;
                 assert!(
                     (way - exact).abs() < room,
@@ -332,7 +332,7 @@ fn a_wish_is_given_uphill_as_far_as_the_power_goes() {
                 ..Drive::default()
             };
             let (_, speed) = drive.after(level, 4.0);
-            // Strides of lanes begin up to a tenth of a second late; the sliding car has drag.
+            // Strides of lanes begin up to a fifth of a second late; the sliding car has drag.
             assert!(
                 (speed - 4.0 * given).abs() < 0.12 * given + 0.05,
                 "{level} {wish}: {speed}"

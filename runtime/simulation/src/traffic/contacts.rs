@@ -3,7 +3,7 @@
 //! There are two searches. Bodies that move freely are compared as boxes, with what a grid says is
 //! near ([`Search::contacts`]). Bodies that follow their lanes are compared by their order along the
 //! lanes ([`Search::contacts_in_order`]): that needs no poses and no grid, but sees only those ahead
-//! on the own route, and is done on the beat only, ten times a second. `--verify` lets all bodies be
+//! on the own route, and is done on the beat only, five times a second. `--verify` lets all bodies be
 //! compared as boxes, in each step.
 
 use super::{Entry, Index};

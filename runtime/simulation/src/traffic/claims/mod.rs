@@ -32,7 +32,7 @@
 //! **Why full lanes that wait for each other in a ring move on:** they are let in together, or one of them
 //! is sent round (`gridlock.rs`).
 //!
-//! **How often:** every tenth of a second, or every step if that is longer; in each step while somebody is
+//! **How often:** every fifth of a second, or every step if that is longer; in each step while somebody is
 //! on foot at a crossing, since people walk in each. Where it counts how far one drives until the next
 //! decision that time is allowed for, so steps of 1 and of 100 ms are equally safe.
 //!

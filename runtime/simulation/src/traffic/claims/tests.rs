@@ -138,7 +138,7 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     crossing.agents.remove(second);
     assert!(!step(&mut crossing, 4));
     assert!(!crossing.claims.has(second, junction, 1));
-    // The other one gets in when junctions decide again: a tenth of a second after step 0.
+    // The other one gets in when junctions decide again: a fifth of a second after step 0.
     for between in 5..10 {
         assert!(!step(&mut crossing, between) && !crossing.is_let_in(first));
     }
