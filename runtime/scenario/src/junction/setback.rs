@@ -1,4 +1,4 @@
-//! How far before the junction vehicles stop where buses turn: stop lines are set back out of their way.
+//! How far before the junction vehicles stop: stop lines are set back out of the way of those who turn.
 //!
 //! ```text
 //!            ____        The front of a bus that turns into a street swings over the lane that leads
@@ -13,13 +13,11 @@ use super::{Junction, LaneEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::Pose;
 
-/// Half of the width of who waits, with a hand's breadth, m.
+/// Half of the width of who waits, with 0.25 m: so far from its way is a car that turns, at most, if its
+/// driver follows the bend.
 const HALF: f64 = 1.15;
-/// What remains between a bus and who waits, m.
+/// What remains between who turns and who waits, m.
 const GAP: f64 = 0.4;
-/// Corners with a smaller radius are tight, m: those of service roads have 3 m, sharp ones less than two
-/// thirds of that.
-const TIGHT: f64 = 1.8;
 /// Lines are not set back farther, m: there are better ways for such a bus.
 const MOST: f64 = 7.0;
 /// From one place of a bus that is looked at to the next, m, and of the points of its side.
@@ -30,7 +28,7 @@ const LONG: f64 = 5.5;
 
 /// Whether vehicles that swing out in turns drive in a scenario: as agents or in flows.
 ///
-/// Only then stop lines are set back ([`Junction::setbacks`]).
+/// Only then stop lines are set back as far as those need ([`Junction::setbacks`]).
 pub fn has_long_vehicles(scenario: &Scenario) -> bool {
     let types = scenario.vehicle_types();
     let is_long = |name: &str| types.get(name).is_some_and(|kind| kind.front() > LONG);
@@ -49,19 +47,11 @@ impl Junction {
         self.setbacks_for(Body::LONG)
     }
 
-    /// The same where only cars drive: where somebody has decided corners that are so tight that cars swing
-    /// over lanes beside them. Corners that follow from the roads leave them room.
+    /// The same where only cars drive. Mostly corners leave them room; where arms meet at an angle, or
+    /// corners are tight, cars that turn come within a hand's breadth of who waits, and none keeps to its
+    /// way by the centimetre.
     pub fn setbacks_of_cars(&self) -> Vec<(LaneEnd, f64)> {
-        match self.has_tight_corners() {
-            true => self.setbacks_for(Body::CAR),
-            false => Vec::new(),
-        }
-    }
-
-    /// Whether a corner is tighter than any that follows from the roads.
-    pub fn has_tight_corners(&self) -> bool {
-        let mut wanted = self.corners.iter().map(|corner| corner.wanted_radius);
-        wanted.any(|radius| radius > 0.0 && radius < TIGHT)
+        self.setbacks_for(Body::CAR)
     }
 
     fn setbacks_for(&self, body: Body) -> Vec<(LaneEnd, f64)> {

@@ -38,7 +38,7 @@ pub(crate) struct Law {
     /// How far before the junction the line of each path lies where buses turn, m. Found when it is asked
     /// for.
     setbacks: OnceLock<Vec<f32>>,
-    /// The same where only cars drive; empty where no corner is tight.
+    /// The same where only cars drive.
     car_setbacks: Vec<f32>,
     pub(crate) right_of_way: RightOfWay,
     /// Those that it would have by itself; which it follows stands in the plans of the roads.
@@ -59,10 +59,7 @@ impl Law {
             signals: Signals::of(junction, &conflicts),
             wide,
             setbacks: OnceLock::new(),
-            car_setbacks: match junction.has_tight_corners() {
-                true => by_path(junction, &junction.setbacks_of_cars()),
-                false => Vec::new(),
-            },
+            car_setbacks: by_path(junction, &junction.setbacks_of_cars()),
             is_crossed: (0..junction.paths.len() as u32)
                 .map(|path| is_crossed(junction, path))
                 .collect(),
@@ -252,8 +249,7 @@ impl WaysIn {
             all.extend((0..law.is_crossed.len()).map(|path| {
                 let green = (0..).zip(greens.clone()).filter(|(_, green)| green[path]);
                 WayIn {
-                    // Without tight corners they have none.
-                    setback: law.car_setbacks.get(path).copied().unwrap_or(0.0),
+                    setback: law.car_setbacks[path],
                     stages: green.fold(0, |bits, (stage, _)| bits | 1u32 << stage),
                 }
             }));

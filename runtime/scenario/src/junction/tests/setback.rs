@@ -95,7 +95,31 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
 }
 
 #[test]
-fn lines_are_set_back_only_where_long_vehicles_drive() {
+fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
+    // With a hand's breadth on either side: nobody keeps to his way by the centimetre.
+    const BROAD: (f64, f64, f64) = (-0.9, 3.7, 1.1);
+    let mut without = 0;
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        for bearings in [[0.0, 60.0, 180.0], [0.0, 120.0, 180.0], [0.0, 75.0, 210.0]] {
+            let junction = ruled(&bearings, side, |roads, _| {
+                for (road, bearing) in roads.iter_mut().zip(bearings) {
+                    *road = arm(bearing, 100.0, CrossSection::driving(1, 1, 2.75), side);
+                }
+            });
+            let setbacks = junction.setbacks_of_cars();
+            let back = |lane: LaneEnd| {
+                let found = setbacks.iter().find(|(own, _)| *own == lane);
+                found.map_or(0.0, |(_, by)| *by)
+            };
+            without += touched(&junction, BROAD, |_| 0.0);
+            assert_eq!(touched(&junction, BROAD, back), 0, "{bearings:?}");
+        }
+    }
+    assert!(without > 0);
+}
+
+#[test]
+fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
     let mut scenario = crate::Scenario::new("lines");
     assert!(!has_long_vehicles(&scenario));
     // A type alone drives nowhere.
