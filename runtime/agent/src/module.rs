@@ -175,6 +175,13 @@ pub trait Controller: Logic {
         true
     }
 
+    /// Whether its way-point on a lane is to lie on the circle that the lane follows just ahead, and not on
+    /// the lane itself. A law that steers for the circle through its way-point then drives each bend as it
+    /// is; for a point of the lane it begins and ends bends early, and cuts them ([Coulter 1992]).
+    fn aims_along_bend(&self) -> bool {
+        false
+    }
+
     /// Whether it drives by pedals: [`Controller::drive`] is asked then instead of [`Controller::step`].
     fn wants_pedals(&self, _: &ParameterSet) -> bool {
         false

@@ -8,7 +8,9 @@ brake as well, and 0.5 m before the place where it must stand; b = braking, r = 
     v_halt = min(safe(leader_gap - 2, leader_speed), safe(stop_distance - 0.5, 0))";
 
 const PURSUIT_STEERING: &str = "\
-steering, rad: the circle through the way-point, tangent to the heading
+steering, rad: the circle through the way-point, tangent to the heading; on a lane the
+way-point lies on the circle that the lane follows in the next 2 m or 0.3 s, and on the
+lane itself where that is tighter than the vehicle can drive
     steering = atan(wheelbase * 2 sin(waypoint_angle) / max(waypoint_distance, 0.5))";
 
 /// The law of a built-in controller, as plain text; `None` for others.

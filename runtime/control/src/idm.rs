@@ -211,6 +211,10 @@ impl Controller for Idm {
         }
     }
 
+    fn aims_along_bend(&self) -> bool {
+        true
+    }
+
     fn looks_at_way(&self) -> bool {
         false
     }

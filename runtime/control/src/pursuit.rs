@@ -188,6 +188,10 @@ impl Controller for Pursuit {
             distance: parameters.value("lookahead_distance"),
         }
     }
+
+    fn aims_along_bend(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

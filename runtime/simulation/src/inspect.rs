@@ -13,7 +13,7 @@ pub use road::{
 
 use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
-use crate::perception::View;
+use crate::perception::{Look, View};
 use crate::snapshot::MechanicsRecord;
 use crate::traffic::Waits;
 use glam::DVec2;
@@ -66,7 +66,7 @@ pub(crate) fn inspect(
     let who = &view.agents.identity[agent as usize];
     let controller = modules.controller(who.modules);
     // Perceived again, as the controller would be asked now: rows of a step are not kept.
-    let input = view.controller_input(agent, controller.lookahead());
+    let input = view.controller_input(agent, Look::of(controller));
     let pose = view.bodies().pose(agent);
     let front = Pose {
         position: pose.point(view.types.get(who.vehicle_type).front, 0.0),

@@ -5,7 +5,10 @@
 mod common;
 
 use common::*;
+use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Step};
 use roadwright_geometry::DVec2;
+use roadwright_geometry::math::{atan, sin};
+use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{Party, RunOptions, Summary, World, builtin_modules};
@@ -82,6 +85,85 @@ fn every_controller_drives_through_a_junction_and_arrives() {
             summary.collisions
         );
     }
+}
+
+/// A driver who steers for a point of the lane 4.5 m ahead, as slowly as the road asks.
+struct Cutter;
+
+static CUTTER: ModuleInfo = ModuleInfo {
+    id: "cutter",
+    name: "Cutter",
+    doc: "Steers for a point of the lane ahead.",
+};
+
+impl Logic for Cutter {}
+
+impl Controller for Cutter {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        _: &Step<'_>,
+        inputs: &[ControllerInput],
+        outputs: &mut [ControllerOutput],
+    ) {
+        for (input, output) in inputs.iter().zip(outputs) {
+            let (distance, angle) = (input.waypoint_distance, input.waypoint_angle);
+            let may_go = input.stop_distance > 10.0 && input.speed < input.road_speed;
+            output.acceleration = if may_go { 1.5 } else { -2.0 };
+            output.steering = atan(input.wheelbase * 2.0 * sin(angle) / distance);
+        }
+    }
+
+    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
+        Lookahead {
+            distance: 4.5,
+            time: 0.0,
+        }
+    }
+}
+
+/// How far a car of a controller is beside the middle of its lane at most, m, in the tight turns of a
+/// crossing, to the right and to the left.
+fn beside_in_turns(controller: &str) -> f64 {
+    let mut modules = builtin_modules();
+    modules.add(Entry::<dyn Controller>::new(CUTTER, &[], || {
+        Box::new(Cutter)
+    }));
+    let mut most: f64 = 0.0;
+    for goal in [on_lane(2, 1, 20.0), on_lane(3, -1, 80.0)] {
+        let mut scenario = crossroads();
+        let stack = Stack::with_controller(controller);
+        let edit = Edit::Stack(controller.into(), Some(Box::new(stack)));
+        scenario.apply(edit).unwrap();
+        let agent = Agent {
+            stack: controller.into(),
+            destination: Some(goal),
+            ..west_to_east()
+        };
+        put(&mut scenario, 1, agent);
+        let options = RunOptions {
+            dt: Some(0.01),
+            ..RunOptions::default()
+        };
+        let mut world = World::new(&scenario, &modules, &options).unwrap();
+        while world.time() < 60.0 && !world.is_over() {
+            world.step();
+            let offset = world.inspect(1).map_or(0.0, |seen| seen.input.lane_offset);
+            most = most.max(offset.abs());
+        }
+        assert_eq!(world.summary().agents.arrived, 1, "{controller}");
+    }
+    most
+}
+
+#[test]
+fn tight_turns_are_driven_along_the_middle_of_the_lane() {
+    for controller in ["idm", "pursuit"] {
+        let beside = beside_in_turns(controller);
+        assert!(beside < 0.2, "{controller}: {beside} m");
+    }
+    // Who steers for the lane ahead cuts them.
+    assert!(beside_in_turns("cutter") > 0.3);
 }
 
 #[test]

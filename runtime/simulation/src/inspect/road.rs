@@ -3,7 +3,7 @@
 
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
-use crate::perception::StopCause;
+use crate::perception::{Look, StopCause};
 use crate::traffic::{Entry, Waits};
 use crate::world::World;
 use glam::DVec2;
@@ -333,8 +333,8 @@ fn reason(world: &World, agent: u32, cause: StopCause) -> Option<StopReason> {
 fn obstacle_ahead(world: &World, agent: u32) -> Option<StopTarget> {
     let view = world.view();
     let who = &world.agents.identity[agent as usize];
-    let lookahead = world.modules.controller(who.modules).lookahead();
-    let input = view.controller_input(agent, lookahead);
+    let look = Look::of(world.modules.controller(who.modules));
+    let input = view.controller_input(agent, look);
     if input.obstacle_distance >= NOTHING {
         return None;
     }

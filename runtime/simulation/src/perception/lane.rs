@@ -6,10 +6,11 @@ use crate::ground::PROFILE_BRAKING;
 use crate::route::{GIVE_UP_DISTANCE, Goal, Route, WAITS_BEFORE};
 use crate::traffic::Entry;
 use glam::DVec2;
-use roadwright_geometry::Pose;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::math::{sin, tan, wrap_angle};
+use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use std::f64::consts::PI;
 
 /// Controllers look as far ahead as they need to stop gently, and this much farther, m; but at least
 /// so far, m, because a vehicle that stands needs nothing to stop.
@@ -20,6 +21,13 @@ const LEAST_HORIZON: f64 = 30.0;
 const STOP_BEYOND: f64 = 1.5;
 /// A vehicle stops this far before the end of a lane that it has to leave sideways, m.
 const LANE_END_GAP: f64 = 1.0;
+/// The bend that is driven now is that of so many metres and so many seconds ahead. Less leaves wheels no
+/// time to turn where a bend begins at once, more begins and ends bends too early.
+const BEND_AHEAD: f64 = 2.0;
+const BEND_TIME: f64 = 0.3;
+/// Share of the curvature at the lock that is driven with ease: what is left lets a vehicle come back to its
+/// lane within a bend. A car has 4.3 m of radius then.
+const EASE: f64 = 0.9;
 
 /// While its middle is farther than this from the lane that it changes to, a body is still on the one
 /// that it leaves, m.
@@ -47,12 +55,13 @@ pub(crate) enum StopCause {
 
 impl View<'_> {
     /// Fills the row of an agent that is on a lane, from its place and from a walk over the lanelets
-    /// ahead. `lookahead` is the distance of the way-point, m; without a pose nobody looks at that.
+    /// ahead. `lookahead` is the distance of the way-point, m, and whether it lies along the bend; without a
+    /// pose nobody looks at that.
     pub(super) fn perceive_lane(
         &self,
         agent: u32,
         pose: Option<Pose>,
-        lookahead: f64,
+        (lookahead, along_bend): (f64, bool),
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
@@ -93,8 +102,13 @@ impl View<'_> {
         if let Some(leader) = leader {
             self.follow(agent, leader, input);
         }
-        if let Some(pose) = pose {
-            self.face(position, pose, (waypoint, lookahead), input);
+        let Some(pose) = pose else {
+            return;
+        };
+        self.face(position, pose, (waypoint, lookahead), input);
+        if let (true, Some(waypoint)) = (along_bend, waypoint) {
+            let target = self.along_bend(agent, input.speed, (waypoint.position, lookahead));
+            aim(pose, target, input);
         }
     }
 
@@ -113,6 +127,58 @@ impl View<'_> {
             aim(pose, target.position, input);
             input.path_curvature = wrap_angle(target.heading - here) / lookahead;
         }
+    }
+
+    /// The point so far ahead, m, on the circle that the way of an agent follows just ahead: it touches the
+    /// lane beside the vehicle and passes through the lane a little farther on. `waypoint` is the point of
+    /// the way that is as far ahead.
+    ///
+    /// ```text
+    ///                    .-'      On the way lies Q. For Q one steers before the bend begins, drives inside
+    ///                 .-'  Q      of it, and straightens before it ends: with 4.5 m ahead up to 0.4 m off
+    ///     ==[A]======'......P     in a bend of 5 m radius. P waits for the bend: 0.1 m.
+    /// ```
+    ///
+    /// A bend that is tighter than the vehicle can drive has to begin early and be cut: there it is Q.
+    fn along_bend(&self, agent: u32, speed: f64, (waypoint, ahead): (DVec2, f64)) -> DVec2 {
+        let position = self.position(agent);
+        let here = self.ground.line(position.lanelet).pose(position.s);
+        let part = BEND_AHEAD.max(BEND_TIME * speed).min(ahead);
+        let (mut near, mut before, mut sharpest) = (None, here, 0.0f64);
+        for pose in self.poses_ahead(agent, (part, ahead)) {
+            let turn = wrap_angle(pose.heading - before.heading);
+            sharpest = sharpest.max(turn.abs() / part);
+            near.get_or_insert(pose.position);
+            before = pose;
+        }
+        match near {
+            Some(near) if sharpest <= self.tightest(agent) => on_circle(here, near, ahead),
+            _ => waypoint,
+        }
+    }
+
+    /// The way of an agent at every multiple of a distance, m, until one is as far ahead as another, m.
+    fn poses_ahead(&self, agent: u32, (part, ahead): (f64, f64)) -> impl Iterator<Item = Pose> {
+        let mut stretches = self.ahead(agent);
+        let (mut stretch, mut along) = (stretches.next(), 0.0);
+        std::iter::from_fn(move || {
+            if along >= ahead {
+                return None;
+            }
+            along += part;
+            loop {
+                if let Some(pose) = self.waypoint_on(stretch.as_ref()?, along) {
+                    return Some(pose);
+                }
+                stretch = stretches.next();
+            }
+        })
+    }
+
+    /// The largest curvature that an agent follows with ease, 1/m.
+    fn tightest(&self, agent: u32) -> f64 {
+        let limits = &self.vehicle_type(agent).limits;
+        EASE * tan(limits.max_steering) / limits.wheelbase
     }
 
     /// The highest speed now from which gentle braking reaches the speed that the road allows where
@@ -458,6 +524,19 @@ impl View<'_> {
         input.leader_gap = (rear - self.vehicle_type(agent).front).max(0.0);
         input.leader_speed = self.motion(entry.agent).speed;
     }
+}
+
+/// The point so far along, m, on the circle that touches a pose and passes through a place ahead of it.
+fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
+    let place = pose.to_local(through);
+    let curvature = 2.0 * place.y / place.length_squared();
+    // Half way round is as far as one can look along a circle.
+    let half = 0.5 * (curvature * along).clamp(-PI, PI);
+    let chord = match half == 0.0 {
+        true => along,
+        false => along * sin(half) / half,
+    };
+    pose.position + chord * unit(pose.heading + half)
 }
 
 /// Place of the last goal on the last lanelet of a route, m.

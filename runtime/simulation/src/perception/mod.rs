@@ -32,7 +32,7 @@ use crate::route::{Route, Routes};
 use crate::traffic::{Entry, Index};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
-use roadwright_agent::{Lookahead, Outlook};
+use roadwright_agent::{Controller, Lookahead, Module, Outlook};
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
@@ -89,6 +89,19 @@ pub(crate) struct Look {
     pub(crate) ahead: Lookahead,
     /// Whether its accelerations depend on where the way leads.
     pub(crate) at_way: bool,
+    /// Whether its way-point lies along the bend just ahead, not on the lane.
+    pub(crate) along_bend: bool,
+}
+
+impl Look {
+    /// What a controller looks at during a run.
+    pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
+        Self {
+            ahead: module.lookahead(),
+            at_way: module.logic.looks_at_way(),
+            along_bend: module.logic.aims_along_bend(),
+        }
+    }
 }
 
 /// One lanelet of the route ahead.
@@ -168,10 +181,10 @@ impl<'a> View<'a> {
     }
 
     /// The row of a controller.
-    pub(crate) fn controller_input(&self, agent: u32, lookahead: Lookahead) -> ControllerInput {
+    pub(crate) fn controller_input(&self, agent: u32, look: Look) -> ControllerInput {
         let look = Look {
-            ahead: lookahead,
             at_way: true,
+            ..look
         };
         let mut input = self.allowed_input(agent, look);
         self.apply_wish(agent, &mut input);
@@ -221,7 +234,7 @@ impl<'a> View<'a> {
         let pose = at_way.then(|| self.pose_ahead(agent, is_reversing));
         let pose_ahead = || pose.unwrap_or_else(|| self.pose_ahead(agent, is_reversing));
         if self.position(agent).is_on_lane() {
-            self.perceive_lane(agent, pose, distance, &mut input);
+            self.perceive_lane(agent, pose, (distance, look.along_bend), &mut input);
         } else {
             self.perceive_ground(agent, pose_ahead(), distance, &mut input);
         }

@@ -5,9 +5,13 @@ use crate::ground::PROFILE_BRAKING;
 use crate::testing::Stand;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
-const LOOKAHEAD: Lookahead = Lookahead {
-    distance: 10.0,
-    time: 0.0,
+const LOOK: Look = Look {
+    ahead: Lookahead {
+        distance: 10.0,
+        time: 0.0,
+    },
+    at_way: true,
+    along_bend: false,
 };
 
 fn near(a: f64, b: f64) -> bool {
@@ -37,7 +41,7 @@ fn a_leader_is_the_next_along_the_route() {
         };
         stand.car(2, lanelets, s, 3.0);
         stand.look();
-        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let input = stand.view().controller_input(own, LOOK);
         if !leads {
             assert_eq!(input.leader_gap, NOTHING, "{what}");
             continue;
@@ -60,7 +64,7 @@ fn the_stop_line_is_there_until_the_junction_lets_it_in() {
         let own = stand.car(1, &route, 60.0, 10.0);
         stand.agents.claim[own as usize].granted_to = granted_to;
         stand.look();
-        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let input = stand.view().controller_input(own, LOOK);
         let to_line = stand.ground.length(route[0]) - 60.0 - stand.types.get(0).front;
         let expected = if stops { to_line } else { NOTHING };
         assert!(
@@ -77,7 +81,7 @@ fn a_lane_that_has_to_be_left_ends_at_its_end() {
     for (route, stops) in [(vec![lanes[0], lanes[1]], true), (vec![lanes[0]], false)] {
         let own = stand.car(stops.into(), &route, 250.0, 10.0);
         stand.look();
-        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let input = stand.view().controller_input(own, LOOK);
         let to_end = 300.0 - 250.0 - stand.types.get(0).front - 1.0;
         let expected = if stops { to_end } else { NOTHING };
         assert!(near(input.stop_distance, expected), "{route:?}");
@@ -113,7 +117,7 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
     ];
     let speed_of = |stand: &mut Stand, own: u32| {
         stand.look();
-        stand.view().controller_input(own, LOOKAHEAD).road_speed
+        stand.view().controller_input(own, LOOK).road_speed
     };
     for (id, (before, changes, way)) in (1..).zip(cases) {
         let route = if changes {
@@ -223,7 +227,7 @@ fn a_slower_road_ahead_is_braked_for_in_time() {
         stand.look();
         stand
     };
-    let speeds = [0, 1].map(|own| stand.view().controller_input(own, LOOKAHEAD).road_speed);
+    let speeds = [0, 1].map(|own| stand.view().controller_input(own, LOOK).road_speed);
     let entry = stand.ground.entry_speed(stand.straight(DVec2::X)[1]);
     let distance = stand.ground.length(stand.straight(DVec2::X)[0]) - 80.0;
     let reachable = (entry * entry + 2.0 * PROFILE_BRAKING * distance).sqrt();
@@ -242,7 +246,7 @@ fn who_has_not_left_a_lane_yet_follows_the_one_ahead_on_it() {
         let position = &mut stand.agents.position[own as usize];
         (position.leaving, position.t) = (lanes[0], -beside);
         stand.look();
-        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let input = stand.view().controller_input(own, LOOK);
         assert_eq!(input.leader_gap < NOTHING, is_on_both, "{beside} m beside");
     }
 }
@@ -269,7 +273,7 @@ fn a_tail_on_another_branch_is_followed_until_the_ways_part() {
             let s = [stand.ground.length(straight[0]) - 5.0, 0.5][from];
             let own = stand.car(1, &straight[from..], s, 3.0);
             stand.look();
-            let gap = stand.view().controller_input(own, LOOKAHEAD).leader_gap;
+            let gap = stand.view().controller_input(own, LOOK).leader_gap;
             assert_eq!(gap < NOTHING, is_seen, "{gap}");
         }
     }
@@ -295,7 +299,7 @@ fn who_has_been_seeking_a_gap_for_long_is_let_in() {
         let other = stand.car(2, &lanes, s, speed);
         stand.agents.progress[other as usize].seeking = seeking;
         stand.look();
-        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let input = stand.view().controller_input(own, LOOK);
         let told = if input.leader_gap == NOTHING {
             "drives on"
         } else {
@@ -325,7 +329,7 @@ fn who_cannot_come_over_is_not_waited_for() {
         stand.agents.progress[other as usize].seeking = 6.0;
         stand.agents.progress[own as usize].standing = standing;
         stand.look();
-        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let input = stand.view().controller_input(own, LOOK);
         let told = input.leader_gap < NOTHING;
         assert_eq!(told, follows, "{gap} m, {standing} s");
     }
@@ -342,7 +346,7 @@ fn of_two_that_want_each_others_lane_the_one_behind_falls_back() {
             stand.agents.progress[agent as usize].seeking = 0.1;
         }
         stand.look();
-        let speed = |agent| stand.view().controller_input(agent, LOOKAHEAD).road_speed;
+        let speed = |agent| stand.view().controller_input(agent, LOOK).road_speed;
         // Right beside each other the one with the smaller id goes ahead.
         assert_eq!(speed(own) < 7.1, falls_back, "{s} m");
         assert_eq!(speed(other) < 7.1, !falls_back, "{s} m");
@@ -360,7 +364,7 @@ fn who_has_been_seeking_for_long_drives_behind_the_one_ahead_on_the_other_lane()
         stand.car(2, &lanes[1..], 160.0, speed);
         stand.agents.progress[own as usize].seeking = seeking;
         stand.look();
-        let input = stand.view().controller_input(own, LOOKAHEAD);
+        let input = stand.view().controller_input(own, LOOK);
         assert_eq!(
             input.leader_gap < NOTHING,
             follows,

@@ -96,10 +96,7 @@ impl Asking {
         if due.0.is_empty() {
             return 0;
         }
-        let look = Look {
-            ahead: module.lookahead(),
-            at_way: module.logic.looks_at_way(),
-        };
+        let look = Look::of(module);
         // Rows are perceived, sampled and answered slice by slice, while they are in the cache. All of
         // that reads the world; commands are written when the instance has answered.
         let seen = surroundings.with(agents);
