@@ -3,7 +3,7 @@
 use super::{Stretch, View, aim};
 use crate::agents::LanePosition;
 use crate::ground::PROFILE_BRAKING;
-use crate::route::{GIVE_UP_DISTANCE, Goal, Route, WAITS_BEFORE};
+use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
 use crate::traffic::Entry;
 use glam::DVec2;
 use roadwright_geometry::math::{sin, tan, wrap_angle};
@@ -202,7 +202,7 @@ impl View<'_> {
     fn seeking_speed(&self, agent: u32, stretch: &Stretch, allowed: f64) -> f64 {
         let (route, graph) = (self.route(agent), self.ground.graph());
         let changes = route.lane_changes_from(stretch.at, graph);
-        let s = stretch.length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE;
+        let s = place_to_wait(stretch.length, changes);
         let way = stretch.distance + s;
         let speed = (2.0 * PROFILE_BRAKING * way.max(0.0)).sqrt();
         // Mostly it is far: then its goal and the roads beyond are not looked at.

@@ -12,6 +12,11 @@ pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// Who finds no gap slows down, and waits for one so far before that, m.
 pub(crate) const WAITS_BEFORE: f64 = 1.0;
 
+/// Where on a lane the rear axle of who finds no gap waits for one, m, if so many changes are to be made there.
+pub(crate) fn place_to_wait(length: f64, changes: u32) -> f64 {
+    length - f64::from(changes) * GIVE_UP_DISTANCE - WAITS_BEFORE
+}
+
 /// A run of a route whose lane change is made one road later.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Deferred {

@@ -27,6 +27,8 @@ pub(super) struct Tail<'a> {
     pub(super) reach: f64,
     /// Who is there up to that place, from back to front.
     pub(super) there: &'a [Entry],
+    /// Whether that is the whole lane, and nobody is between it and another one.
+    pub(super) is_whole: bool,
 }
 
 impl<'a> Lanes<'a> {
@@ -38,14 +40,32 @@ impl<'a> Lanes<'a> {
         // to stop.
         match all.iter().position(|entry| self.is_between(entry, lanelet)) {
             None => Tail {
-                reach: self.ground.length(lanelet),
+                reach: self.queue_end(lanelet),
                 there: all,
+                is_whole: true,
             },
             Some(place) => Tail {
-                reach: self.rear(&all[place]),
+                reach: self.rear(&all[place]).min(self.queue_end(lanelet)),
                 there: &all[..place],
+                is_whole: false,
             },
         }
+    }
+
+    /// Where the first one stands who waits at the end of a lane, m: at its end, or at the stop line before it.
+    pub(super) fn queue_end(self, lanelet: LaneletId) -> f64 {
+        self.ground.length(lanelet) - self.line_before_end(lanelet)
+    }
+
+    /// How far before the end of a lane the stop lines of the ways beyond lie, m; 0 for most.
+    pub(super) fn line_before_end(self, lanelet: LaneletId) -> f64 {
+        let ways = self.ground.graph().successors(lanelet).iter();
+        let lines = ways.filter_map(|&way| {
+            let (junction, path) = self.ground.contested(way)?;
+            let has_buses = self.types.sets_lines_back;
+            Some(self.ground.setback(junction, path, has_buses))
+        });
+        lines.fold(0.0, f64::max)
     }
 
     /// Whether a vehicle on a lane is on another one as well.

@@ -106,7 +106,9 @@ impl Scene<'_> {
                 (Some(_), None) => return,
                 (None, _) => {
                     room += self.ground.length(lanelet);
-                    if room >= self.space(request.agent) {
+                    // It waits at the stop line, which may lie before the end of the lane.
+                    let to_line = room - self.lanes().line_before_end(lanelet);
+                    if to_line >= self.space(request.agent) {
                         return;
                     }
                 }

@@ -6,9 +6,10 @@ use super::walls::Meeting;
 use super::{Claims, Grant};
 use crate::agents::Refusal;
 use crate::ground::Ring;
+use crate::route::place_to_wait;
 use roadwright_scenario::Control;
 use roadwright_scenario::junction::{GAP_ON_RED, RightOfWay, Sign};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
 /// in, who then stand in each other's way.
@@ -173,11 +174,10 @@ impl Claims {
             let is_kept = pending.iter().any(|p| p.ring.is_some() && p.ring == first);
             return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
         }
-        let length = scene.ground.length(need.exit);
         let room = self.room_beyond(request, need, trust, scene);
         // The exit may be shorter than the vehicle, where lanes beyond it count as well
         // (`Scene::needs`): then it has to be empty, and that is enough.
-        room >= length || (is_last && room >= scene.space(request.agent))
+        room >= self.queue_end(need.exit, scene) || (is_last && room >= scene.space(request.agent))
     }
 
     /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
@@ -191,9 +191,8 @@ impl Claims {
         scene: &Scene<'_>,
     ) -> f64 {
         let tail = scene.lanes().tail(need.exit);
-        let length = scene.ground.length(need.exit);
         // From the end of the lane backwards: who is behind somebody that stays there stays as well.
-        let mut drive_on = trust == Trust::LetIn && tail.reach >= length;
+        let mut drive_on = trust == Trust::LetIn && tail.is_whole;
         let mut stays = |agent: u32, at: u32| {
             drive_on = drive_on && self.drives_on(agent, at, scene);
             !drive_on
@@ -208,11 +207,22 @@ impl Claims {
         let others = there
             .chain(promised)
             .filter(|&(agent, at)| agent != request.agent && stays(agent, at));
-        let others = others.map(|(agent, _)| scene.space(agent)).sum::<f64>();
-        let reach = tail
-            .reach
-            .min(length - self.kept_free_before_end(need.exit, scene));
-        reach - others - space_for_seekers(need.exit, scene)
+        let (mut taken, mut reach) = (0.0, tail.reach.min(self.queue_end(need.exit, scene)));
+        for (agent, at) in others {
+            taken += scene.space(agent);
+            reach = reach.min(scene.waits_up_to(agent, (at, need.exit)));
+        }
+        if taken > 0.0 {
+            reach = reach.min(scene.waits_up_to(request.agent, (need.at + 1, need.exit)));
+        }
+        reach - taken - space_for_seekers(need.exit, scene)
+    }
+
+    /// Where the first one stands who waits at the end of a lane, m: at its stop line, or where those are held
+    /// back who come to a junction that changes.
+    fn queue_end(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
+        let held_back = scene.ground.length(lane) - self.kept_free_before_end(lane, scene);
+        held_back.min(scene.lanes().queue_end(lane))
     }
 
     /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the
@@ -286,6 +296,24 @@ impl Claims {
 }
 
 impl Scene<'_> {
+    /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
+    /// has to change lanes and may wait for a gap.
+    fn waits_up_to(&self, agent: u32, (at, lane): (u32, LaneletId)) -> f64 {
+        let graph = self.ground.graph();
+        let own = graph.lanelet(lane);
+        if own.left == NO_LANELET && own.right == NO_LANELET {
+            return f64::INFINITY;
+        }
+        let changes = self.route(agent).lane_changes_from(at, graph);
+        let kind = self.vehicle_type(agent);
+        let place = place_to_wait(self.ground.length(lane), changes);
+        // On a short lane it does not wait: it would do so in the junction.
+        if changes == 0 || place < kind.rear_overhang {
+            return f64::INFINITY;
+        }
+        place + kind.front
+    }
+
     /// Whether nothing keeps the holder of a grant, which has not entered, from entering: nobody may walk over
     /// its way, and there is no signal that may show something else than green before; or it cannot stop any
     /// more.

@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::modules::SignalControllers;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
+use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
@@ -29,8 +30,10 @@ impl Stand {
         );
     }
 
+    /// A step in which junctions decide, on the beat or not.
     fn step(&mut self, step: u64) {
         let clock = crate::testing::clock(step);
+        self.claims.is_overdue = true;
         self.decide(&clock);
         let modules = (&mut SignalControllers::default(), &[][..]);
         let arrivals = self.claims.arrivals();
@@ -139,10 +142,10 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     assert!(!step(&mut crossing, 4));
     assert!(!crossing.claims.has(second, junction, 1));
     // The other one gets in when junctions decide again: a fifth of a second after step 0.
-    for between in 5..10 {
+    for between in 5..20 {
         assert!(!step(&mut crossing, between) && !crossing.is_let_in(first));
     }
-    assert!(step(&mut crossing, 10) && crossing.is_let_in(first));
+    assert!(step(&mut crossing, 20) && crossing.is_let_in(first));
 }
 
 #[test]
@@ -378,6 +381,54 @@ fn a_full_exit_keeps_everybody_out() {
     assert!(crossing.is_let_in(agent));
 }
 
+/// Two lanes between two junctions: the way onto the right one, and the one beside it.
+fn two_lanes_between_crossings() -> (Stand, [LaneletId; 3], LaneletId) {
+    let roads = [
+        ((-100.0, 0.0), (0.0, 0.0), 2, 0),
+        ((0.0, 0.0), (40.0, 0.0), 2, 0),
+        ((40.0, 0.0), (140.0, 0.0), 2, 0),
+        ((0.0, -100.0), (0.0, 100.0), 1, 1),
+        ((40.0, -100.0), (40.0, 100.0), 1, 1),
+    ];
+    let stand = Stand::on(&roads);
+    let graph = stand.ground.graph();
+    let on = |road: u32, is_right: bool| {
+        let all = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);
+        let mut all = all.filter(|&&id| (graph.lanelet(id).right == NO_LANELET) == is_right);
+        *all.next().unwrap()
+    };
+    let (approach, exit, beside) = (on(1, true), on(2, true), on(2, false));
+    let mut ways = graph.successors(approach).iter();
+    let way = ways.find(|&&way| graph.successors(way).contains(&exit));
+    let way = [approach, *way.unwrap(), exit];
+    (stand, way, beside)
+}
+
+#[test]
+fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
+    for changes in [false, true] {
+        let (mut stand, way, beside) = two_lanes_between_crossings();
+        let [approach, _, exit] = way;
+        let length = stand.ground.length(exit);
+        let space = stand.types.get(0).whole_length + EXIT_GAP;
+        // As many as leave room for one, if the first one drives up to the end.
+        let spaces = (length / space) as u64 - 1;
+        assert!(length - 13.0 + stand.types.get(0).front < (spaces + 1) as f64 * space);
+        for number in 0..spaces {
+            let s = length - space * (number as f64 + 0.9);
+            let lanes = if changes && number == 0 {
+                &[exit, beside][..]
+            } else {
+                &[exit]
+            };
+            stand.car(10 + number, lanes, s, 0.0);
+        }
+        let own = stand.car(1, &way, stand.ground.length(approach) - 8.0, 0.0);
+        stand.step(1);
+        assert_eq!(stand.refused(own) == Refusal::NoRoom, changes);
+    }
+}
+
 #[test]
 fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     // (seeking for, s, before the end of its lane, m, whether it wants over, whether who comes is let in)
@@ -390,28 +441,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         (12.0, 4.0, false, true),
     ];
     for (seeking, before, wants_over, comes) in cases {
-        let roads = [
-            ((-100.0, 0.0), (0.0, 0.0), 2, 0),
-            ((0.0, 0.0), (40.0, 0.0), 2, 0),
-            ((40.0, 0.0), (140.0, 0.0), 2, 0),
-            ((0.0, -100.0), (0.0, 100.0), 1, 1),
-            ((40.0, -100.0), (40.0, 100.0), 1, 1),
-        ];
-        let mut stand = Stand::on(&roads);
-        let graph = stand.ground.graph();
-        let on = |road: u32, is_right: bool| {
-            let all = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);
-            let mut all = all.filter(|&&id| (graph.lanelet(id).right == NO_LANELET) == is_right);
-            *all.next().unwrap()
-        };
-        let (approach, exit, beside) = (on(1, true), on(2, true), on(2, false));
-        let between = |from, to| {
-            let mut ways = graph.successors(from).iter();
-            *ways
-                .find(|&&way| graph.successors(way).contains(&to))
-                .unwrap()
-        };
-        let way = [approach, between(approach, exit), exit];
+        let (mut stand, way, beside) = two_lanes_between_crossings();
+        let [approach, _, exit] = way;
         let length = stand.ground.length(exit);
         // As many as leave room for one.
         let space = stand.types.get(0).whole_length + EXIT_GAP;
@@ -436,13 +467,19 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
 
 /// A street that crosses two others which are so far apart, m, and the lanelets along it to the east.
 fn two_crossings(apart: f64) -> (Stand, [LaneletId; 5]) {
-    let stand = Stand::on(&[
+    two_crossings_of(apart, &JunctionRules::default())
+}
+
+/// The same with junctions that have rules.
+fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletId; 5]) {
+    let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
         ((0.0, 0.0), (apart, 0.0), 1, 1),
         ((apart, 0.0), (apart + 100.0, 0.0), 1, 1),
         ((0.0, -100.0), (0.0, 100.0), 1, 1),
         ((apart, -100.0), (apart, 100.0), 1, 1),
-    ]);
+    ];
+    let stand = Stand::ruled(&roads, rules);
     let graph = stand.ground.graph();
     let lane = |road: u32| {
         let mut lanes = graph.lanes_of(RoadId(road));
@@ -549,6 +586,73 @@ fn who_stands_behind_one_that_stays_leaves_its_place_to_nobody() {
         stand.step(1);
         assert_eq!(granted_to(&stand, behind), 2, "it has its turn");
         assert_eq!(stand.refused(comes) == Refusal::NoRoom, stays);
+    }
+}
+
+#[test]
+fn room_beyond_ends_at_the_stop_line() {
+    for sets_lines_back in [false, true] {
+        let (mut stand, way) = two_crossings(32.0);
+        stand.types.sets_lines_back = sets_lines_back;
+        let (length, kind) = (stand.ground.length(way[2]), *stand.types.get(0));
+        let room = kind.whole_length + EXIT_GAP;
+        let (next, path) = stand.ground.contested(way[3]).unwrap();
+        let before_end = stand.ground.setback(next, path, sets_lines_back);
+        assert_eq!(
+            length - before_end >= 2.0 * room,
+            !sets_lines_back,
+            "of two cars one waits in the junction: {length} m, {before_end} m"
+        );
+        // One waits at the line of the second junction, which is closed, and another one comes.
+        let s = length - before_end - kind.front - 0.5;
+        let first = stand.car(1, &way[2..], s, 0.0);
+        let second = stand.car(2, &way, stand.ground.length(way[0]) - 14.0, 4.0);
+        stand.claims.close(vec![next]);
+        stand.step(1);
+        assert_eq!(granted_to(&stand, first), 0);
+        assert_eq!(granted_to(&stand, second) > 0, !sets_lines_back);
+    }
+}
+
+#[test]
+fn who_may_lose_its_green_before_it_enters_leaves_its_place_to_nobody() {
+    let rules = JunctionRules {
+        control: Some(Control::Signals),
+        ..JunctionRules::default()
+    };
+    // So many steps before the green of the street ends.
+    for (before_end, leaves_its_place) in [(100, true), (30, true), (20, false), (5, false)] {
+        let (mut stand, way) = two_crossings_of(24.0, &rules);
+        let paths = [way[1], way[3]].map(|way| stand.ground.contested(way).unwrap());
+        let shines_green = |stand: &Stand| {
+            let light = |path| stand.signals.light(&stand.ground, path);
+            paths.iter().all(|&path| light(path) == Light::Green)
+        };
+        let green = |stand: &mut Stand, step| {
+            stand.wait_until(step);
+            shines_green(stand)
+        };
+        let begin = (1..1000).find(|&step| green(&mut stand, step)).unwrap();
+        let end = (begin..1000)
+            .find(|&step| !green(&mut stand, step))
+            .unwrap();
+        let (mut stand, _) = two_crossings_of(24.0, &rules);
+        for step in 1..=end - before_end {
+            stand.wait_until(step);
+        }
+        assert!(shines_green(&stand));
+        let front = stand.types.get(0).front;
+        let s = stand.ground.length(way[2]) - front - 0.5;
+        let first = stand.car(1, &way[2..], s, 0.0);
+        let second = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        stand.step(end - before_end);
+        assert_eq!(granted_to(&stand, first), 2, "{before_end} steps");
+        let refused = stand.refused(second);
+        assert_eq!(
+            refused != Refusal::NoRoom,
+            leaves_its_place,
+            "{before_end} steps: {refused:?}"
+        );
     }
 }
 
