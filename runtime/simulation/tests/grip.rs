@@ -152,18 +152,26 @@ fn braking_takes_twice_as_far_on_half_the_grip_at_every_level() {
         } else {
             MU_G
         };
+        // On lanes the first command waits for its stride of a fifth of a second, here at 15 m/s.
+        let late = if level == DynamicsLevel::Lane {
+            3.1
+        } else {
+            0.0
+        };
         let braked = [0.2, 0.1].map(|grip| {
             let (way, exact) = (braking_distance(level, grip), 225.0 / (2.0 * grip * whole));
             println!("{level}: {way:.2} m on {grip}, v^2 / 2 mu g is {exact:.2}");
-            assert!((way / exact - 1.0).abs() < 0.03, "{level}: {way} {exact}");
+            assert!(
+                (way - exact).abs() < 0.03 * exact + late,
+                "{level}: {way} {exact}"
+            );
             way
         });
         let ratio = braked[1] / braked[0];
         assert!((ratio - 2.0).abs() < 0.06, "{level}: {ratio}");
         // With all the grip the brakes are the limit, as before: 8 m/s^2.
         let brakes = braking_distance(level, 1.0);
-        // On lanes the first command waits for its stride.
-        assert!((brakes - 225.0 / 16.0).abs() < 1.6, "{brakes}");
+        assert!((brakes - 225.0 / 16.0).abs() < 1.6 + late, "{brakes}");
     }
 }
 

@@ -172,15 +172,16 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
                     .is_multiple_of(crate::dynamics::stride(level, dt));
                 let wants = world.agents.command[agent as usize].acceleration;
                 let drives = world.agents.motion[agent as usize].acceleration;
-                assert!(!begins || wants < 0.1 || (wants - drives).abs() < 1e-9);
+                // The level keeps it in single precision.
+                assert!(!begins || wants < 0.1 || (wants - drives).abs() < 1e-6);
             }
         }
         let asked = world.agents.driving().collect::<Vec<_>>().into_iter();
         let asked = asked.map(|agent| world.agents.statistics[agent as usize].samples);
         asked.collect::<Vec<_>>()
     };
-    assert_eq!(samples(DynamicsLevel::Lane, 0.01), [20, 20, 20]);
-    assert_eq!(samples(DynamicsLevel::Lane, 0.1), [20, 20, 20]);
+    assert_eq!(samples(DynamicsLevel::Lane, 0.01), [10, 10, 10]);
+    assert_eq!(samples(DynamicsLevel::Lane, 0.1), [10, 10, 10]);
     let steering = samples(DynamicsLevel::OneTrack, 0.01);
     assert!(steering.iter().all(|&asked| asked >= 66), "{steering:?}");
 }
