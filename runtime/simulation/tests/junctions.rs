@@ -675,7 +675,7 @@ fn a_town_filled_to_the_last_lane_moves_on() {
         arrived.push(world.counts().arrived);
     }
     assert!(
-        arrived[0] > 200 && arrived[1] > arrived[0] + 200,
+        arrived[0] > 450 && arrived[1] > arrived[0] + 450,
         "{arrived:?}"
     );
 }
