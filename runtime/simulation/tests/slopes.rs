@@ -232,7 +232,7 @@ fn braking_takes_farther_down_a_slope_than_up_at_every_level() {
                 let way = drive.stopping(level);
                 println!("{level}, grip {grip}, rise {rise}: {way:.2} m, closed form {exact:.2}");
                 // On lanes the first command waits for its stride of a fifth of a second.
-                let room = 0.03 * exact + 1.2;
+                let room = 0.03 * exact + 2.6;
                 assert!(
                     (way - exact).abs() < room,
                     "{level} {grip} {rise}: {way} {exact}"
@@ -334,7 +334,7 @@ fn a_wish_is_given_uphill_as_far_as_the_power_goes() {
             let (_, speed) = drive.after(level, 4.0);
             // Strides of lanes begin up to a fifth of a second late; the sliding car has drag.
             assert!(
-                (speed - 4.0 * given).abs() < 0.12 * given + 0.05,
+                (speed - 4.0 * given).abs() < 0.22 * given + 0.05,
                 "{level} {wish}: {speed}"
             );
         }
@@ -388,8 +388,9 @@ fn who_coasts_down_gains_what_the_slope_gives() {
             ..Drive::default()
         };
         let (way, speed) = drive.after(level, 5.0);
-        assert!((speed - 2.0 - 5.0 * pull).abs() < 0.15, "{level}: {speed}");
-        assert!((way - 10.0 - 12.5 * pull).abs() < 0.6, "{level}: {way}");
+        // On lanes the first command waits for its stride.
+        assert!((speed - 2.0 - 5.0 * pull).abs() < 0.25, "{level}: {speed}");
+        assert!((way - 10.0 - 12.5 * pull).abs() < 1.1, "{level}: {way}");
     }
 }
 
