@@ -30,8 +30,8 @@ pub(crate) struct Lane;
 /// What the level keeps of one agent.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct LaneState {
-    // One of many thousands of records: single precision is less than a tenth of a millimetre in all of
-    // them.
+    // One of many thousands of records: single precision is enough. Beside the lane that is a micrometre,
+    // and the place where it stops rolling is rounded down.
     /// Acceleration in this stride, m/s^2.
     acceleration: f32,
     /// Where its change of lane began, m to the left of the lane that it changes to.
@@ -39,7 +39,7 @@ pub(crate) struct LaneState {
     /// Share of the change that is done, 0 to 1, and how much of it is done in a metre.
     done: f32,
     rate: f32,
-    /// Curvature of the lane where it was looked at last, 1/m.
+    /// Curvature of the lane where this stride began, 1/m: the same whether it rolls or is looked at since.
     curvature: f32,
     /// The lanelet on which it rolls until its stride ends, and up to where, m; nowhere if that is 0.
     rolls_to: f32,
@@ -122,6 +122,7 @@ impl Level for Lane {
     fn advance(state: &mut LaneState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         if step.begins {
             state.acceleration = given(state, &body, step) as f32;
+            state.curvature = Self::touch(step.ground, body.position) as f32;
         }
         let (motion, position) = (body.motion, body.position);
         let limits = &body.vehicle_type.limits;
@@ -133,7 +134,6 @@ impl Level for Lane {
         // distance: steps of 10 or 50 ms come to the same place.
         let way = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
         motion.acceleration = (motion.speed - before) / step.dt;
-        state.curvature = step.ground.curvature(position.lanelet, position.s) as f32;
         motion.yaw_rate = motion.speed * f64::from(state.curvature);
         if position.t != 0.0 {
             let room = room_before_junction(step.ground, position);
