@@ -9,7 +9,7 @@
 //! ```
 
 use super::conflicts::Body;
-use super::{Junction, LaneEnd};
+use super::{ConnectingPath, Junction, LaneEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::Pose;
 
@@ -63,44 +63,70 @@ impl Junction {
         }
         lanes.sort_by_key(|(lane, _)| *lane);
         lanes.dedup_by_key(|(lane, _)| *lane);
+        // Walked once, not for each lane anew.
+        let ways = self.paths.iter().filter_map(Way::of).collect::<Vec<_>>();
         let mut setbacks: Vec<(LaneEnd, f64)> = Vec::new();
         for (lane, pose) in lanes {
-            let depth = self.swept(lane, pose, body);
+            let depth = swept(&ways, (lane, pose), body);
             if depth > 0.0 {
                 setbacks.push((lane, (depth + GAP).min(MOST)));
             }
         }
         setbacks
     }
+}
 
-    /// How far before its end bodies swing over a lane, m.
-    fn swept(&self, lane: LaneEnd, pose: Pose, body: Body) -> f64 {
-        let mut depth: f64 = 0.0;
-        // Whoever comes from the same arm is behind its own line, and turns away from there.
-        let others = self
-            .paths
-            .iter()
-            .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
-        for curve in others.filter_map(|path| path.curve.as_ref()) {
-            let steps = (curve.length() / STEP).ceil() as usize;
-            let along = (body.length() / ALONG).ceil() as usize;
-            for i in 0..=steps {
-                let at = curve.pose(curve.length() * i as f64 / steps.max(1) as f64);
-                // Its middle lies beside the lane, or no part of it does.
-                if (at.point(0.5 * body.front, 0.0) - pose.position).length() > body.front + MOST {
-                    continue;
-                }
-                for half in [-0.5 * body.width, 0.5 * body.width] {
-                    for k in 0..=along {
-                        let ahead = body.length() * k as f64 / along as f64 - body.rear;
-                        let place = pose.to_local(at.point(ahead, half));
-                        if place.x < 0.0 && place.y.abs() < HALF {
-                            depth = depth.max(-place.x);
-                        }
-                    }
-                }
+/// A way through the junction: the arm that it comes from, and places along it.
+struct Way {
+    from: LaneEnd,
+    places: Vec<Pose>,
+}
+
+impl Way {
+    fn of(path: &ConnectingPath) -> Option<Self> {
+        let curve = path.curve.as_ref()?;
+        let steps = (curve.length() / STEP).ceil() as usize;
+        let place = |i: usize| curve.pose(curve.length() * i as f64 / steps.max(1) as f64);
+        Some(Self {
+            from: path.from,
+            places: (0..=steps).map(place).collect(),
+        })
+    }
+}
+
+/// How far before its end bodies swing over a lane, m.
+fn swept(ways: &[Way], (lane, end): (LaneEnd, Pose), body: Body) -> f64 {
+    // Whoever comes from the same arm is behind its own line, and turns away from there.
+    let others = ways
+        .iter()
+        .filter(|way| (way.from.road, way.from.end) != (lane.road, lane.end));
+    let places = others.flat_map(|way| &way.places);
+    let near = places.filter(|place| may_swing_over(place, end, body));
+    near.map(|place| depth(place, end, body))
+        .fold(0.0, f64::max)
+}
+
+/// Whether a body may swing over the lane that ends at a pose: not where its middle is so far beside the
+/// lane or beyond its end that no part of it does, which is nearly everywhere.
+fn may_swing_over(place: &Pose, end: Pose, body: Body) -> bool {
+    let reach = 0.5 * body.length().hypot(body.width);
+    let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));
+    let is_over = middle.x < reach && middle.y.abs() < HALF + reach;
+    is_over && (place.point(0.5 * body.front, 0.0) - end.position).length() <= body.front + MOST
+}
+
+/// How far before the end of a lane the sides of a body come over it, m.
+fn depth(place: &Pose, end: Pose, body: Body) -> f64 {
+    let along = (body.length() / ALONG).ceil() as usize;
+    let mut depth: f64 = 0.0;
+    for half in [-0.5 * body.width, 0.5 * body.width] {
+        for k in 0..=along {
+            let ahead = body.length() * k as f64 / along as f64 - body.rear;
+            let point = end.to_local(place.point(ahead, half));
+            if point.x < 0.0 && point.y.abs() < HALF {
+                depth = depth.max(-point.x);
             }
         }
-        depth
     }
+    depth
 }

@@ -45,16 +45,19 @@ fn touched(junction: &Junction, body: (f64, f64, f64), back: impl Fn(LaneEnd) ->
     count
 }
 
+/// How far the line of a lane is set back, m.
+fn of_lane(setbacks: &[(LaneEnd, f64)], lane: LaneEnd) -> f64 {
+    let found = setbacks.iter().find(|(own, _)| *own == lane);
+    found.map_or(0.0, |(_, by)| *by)
+}
+
 #[test]
 fn buses_turn_clear_of_those_who_wait_at_their_lines() {
     for side in [DrivingSide::Right, DrivingSide::Left] {
         for bearings in [&CROSS[..], &[0.0, 90.0, 180.0], &[90.0, 210.0, 330.0]] {
             let junction = ruled(bearings, side, |_, _| {});
             let setbacks = junction.setbacks();
-            let back = |lane: LaneEnd| {
-                let found = setbacks.iter().find(|(own, _)| *own == lane);
-                found.map_or(0.0, |(_, by)| *by)
-            };
+            let back = |lane| of_lane(&setbacks, lane);
             // Where lines were at the cuts buses would touch who waits there.
             assert!(touched(&junction, BUS, |_| 0.0) > 0, "{bearings:?}");
             assert_eq!(touched(&junction, BUS, back), 0, "{bearings:?}");
@@ -81,10 +84,7 @@ fn cars_turn_clear_of_those_who_wait_where_corners_are_tight() {
     for side in [DrivingSide::Right, DrivingSide::Left] {
         let tight = with(0.6, side);
         let setbacks = tight.setbacks_of_cars();
-        let back = |lane: LaneEnd| {
-            let found = setbacks.iter().find(|(own, _)| *own == lane);
-            found.map_or(0.0, |(_, by)| *by)
-        };
+        let back = |lane| of_lane(&setbacks, lane);
         assert!(touched(&tight, CAR, |_| 0.0) > 0);
         assert_eq!(touched(&tight, CAR, back), 0);
         // Wider ones leave room.
@@ -107,10 +107,7 @@ fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
                 }
             });
             let setbacks = junction.setbacks_of_cars();
-            let back = |lane: LaneEnd| {
-                let found = setbacks.iter().find(|(own, _)| *own == lane);
-                found.map_or(0.0, |(_, by)| *by)
-            };
+            let back = |lane| of_lane(&setbacks, lane);
             without += touched(&junction, BROAD, |_| 0.0);
             assert_eq!(touched(&junction, BROAD, back), 0, "{bearings:?}");
         }
