@@ -1,7 +1,6 @@
 //! The route ahead of an agent on a lane: speed, leader, places to stop at, way-point.
 
 use super::{Stretch, View, aim};
-use crate::agents::LanePosition;
 use crate::ground::PROFILE_BRAKING;
 use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
 use crate::traffic::Entry;
@@ -102,35 +101,37 @@ impl View<'_> {
         if let Some(leader) = leader {
             self.follow(agent, leader, input);
         }
-        let Some(pose) = pose else {
-            return;
-        };
-        self.face(position, pose, (waypoint, lookahead), input);
-        if let (true, Some(waypoint)) = (along_bend, waypoint) {
-            let target = self.along_bend(agent, input.speed, (waypoint.position, lookahead));
-            aim(pose, target, input);
+        if let Some(pose) = pose {
+            self.face(agent, pose, (waypoint, lookahead, along_bend), input);
         }
     }
 
-    /// Sets how an agent stands to its lane, and to its way-point at a distance, m.
+    /// Sets how an agent stands to its lane, and to its way-point at a distance, m, on the way or along the
+    /// bend.
     #[inline]
     fn face(
         &self,
-        position: &LanePosition,
+        agent: u32,
         pose: Pose,
-        (waypoint, lookahead): (Option<Pose>, f64),
+        (waypoint, lookahead, along_bend): (Option<Pose>, f64, bool),
         input: &mut ControllerInput,
     ) {
-        let here = self.ground.line(position.lanelet).heading(position.s);
-        input.heading_error = wrap_angle(pose.heading - here);
-        if let Some(target) = waypoint {
-            aim(pose, target.position, input);
-            input.path_curvature = wrap_angle(target.heading - here) / lookahead;
-        }
+        let position = self.position(agent);
+        let here = self.ground.line(position.lanelet).pose(position.s);
+        input.heading_error = wrap_angle(pose.heading - here.heading);
+        let Some(waypoint) = waypoint else {
+            return;
+        };
+        input.path_curvature = wrap_angle(waypoint.heading - here.heading) / lookahead;
+        let target = match along_bend {
+            true => self.along_bend(agent, (here, input.speed), (waypoint.position, lookahead)),
+            false => waypoint.position,
+        };
+        aim(pose, target, input);
     }
 
     /// The point so far ahead, m, on the circle that the way of an agent follows just ahead: it touches the
-    /// lane beside the vehicle and passes through the lane a little farther on. `waypoint` is the point of
+    /// lane at `here` beside the vehicle and passes through the lane a little farther on. `waypoint` is the point of
     /// the way that is as far ahead.
     ///
     /// ```text
@@ -140,9 +141,12 @@ impl View<'_> {
     /// ```
     ///
     /// A bend that is tighter than the vehicle can drive has to begin early and be cut: there it is Q.
-    fn along_bend(&self, agent: u32, speed: f64, (waypoint, ahead): (DVec2, f64)) -> DVec2 {
-        let position = self.position(agent);
-        let here = self.ground.line(position.lanelet).pose(position.s);
+    fn along_bend(
+        &self,
+        agent: u32,
+        (here, speed): (Pose, f64),
+        (waypoint, ahead): (DVec2, f64),
+    ) -> DVec2 {
         let part = BEND_AHEAD.max(BEND_TIME * speed).min(ahead);
         let (mut near, mut before, mut sharpest) = (None, here, 0.0f64);
         for pose in self.poses_ahead(agent, (part, ahead)) {

@@ -2,7 +2,6 @@
 
 use super::effects::Effecting;
 use crate::demand::{Departure, Start};
-use crate::dynamics::Bodies;
 use crate::modules::number_of;
 use crate::route::Goal;
 use glam::DVec2;
@@ -65,12 +64,7 @@ impl Effecting<'_> {
     /// Tells everybody within a radius, m.
     pub(super) fn broadcast(&mut self, from: u32, radius: f64, letter: &Letter) {
         let place = self.place(from);
-        let bodies = Bodies {
-            ground: self.ground,
-            agents: self.agents,
-            dynamics: self.dynamics,
-        };
-        self.traffic.index.locate(&bodies, self.types);
+        self.locate_bodies();
         let mut heard = Vec::new();
         let index = &self.traffic.index;
         index.for_each_near(place, radius, |number, _| {

@@ -205,6 +205,16 @@ impl Effecting<'_> {
         }
     }
 
+    /// Enters all bodies in the grid of places, unless that has been done in this step.
+    pub(super) fn locate_bodies(&mut self) {
+        let bodies = Bodies {
+            ground: self.ground,
+            agents: self.agents,
+            dynamics: self.dynamics,
+        };
+        self.traffic.index.locate(&bodies, self.types);
+    }
+
     /// Where an agent is, m.
     pub(super) fn place(&self, agent: u32) -> DVec2 {
         self.bodies().pose(agent).position

@@ -8,7 +8,7 @@
 
 use super::effects::{Effecting, give_up_grants};
 use crate::agents::{LanePosition, Phase};
-use crate::dynamics::{Bodies, keeps_to_lanes};
+use crate::dynamics::keeps_to_lanes;
 use crate::ground::Spot;
 use crate::route::{Goal, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
@@ -166,12 +166,7 @@ impl Effecting<'_> {
             let (ground, level) = (self.ground, DynamicsLevel::OneTrack);
             self.dynamics.assign(ground, self.agents, agent, level);
             // Off the lanes it looks for bodies by place, in this step already.
-            let bodies = Bodies {
-                ground,
-                agents: self.agents,
-                dynamics: self.dynamics,
-            };
-            self.traffic.index.locate(&bodies, self.types);
+            self.locate_bodies();
         }
         // Whoever is off the lanes must not keep others waiting at a junction.
         self.traffic.claims.forget(agent);

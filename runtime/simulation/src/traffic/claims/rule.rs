@@ -177,7 +177,11 @@ impl Claims {
         let room = self.room_beyond(request, need, trust, scene);
         // The exit may be shorter than the vehicle, where lanes beyond it count as well
         // (`Scene::needs`): then it has to be empty, and that is enough.
-        room >= self.queue_end(need.exit, scene) || (is_last && room >= scene.space(request.agent))
+        let fits = is_last && room >= scene.space(request.agent);
+        fits || room
+            >= self
+                .held_up_to(need.exit, scene)
+                .min(scene.lanes().queue_end(need.exit))
     }
 
     /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
@@ -207,7 +211,7 @@ impl Claims {
         let others = there
             .chain(promised)
             .filter(|&(agent, at)| agent != request.agent && stays(agent, at));
-        let (mut taken, mut reach) = (0.0, tail.reach.min(self.queue_end(need.exit, scene)));
+        let (mut taken, mut reach) = (0.0, tail.reach.min(self.held_up_to(need.exit, scene)));
         for (agent, at) in others {
             taken += scene.space(agent);
             reach = reach.min(scene.waits_up_to(agent, (at, need.exit)));
@@ -218,11 +222,10 @@ impl Claims {
         reach - taken - space_for_seekers(need.exit, scene)
     }
 
-    /// Where the first one stands who waits at the end of a lane, m: at its stop line, or where those are held
-    /// back who come to a junction that changes.
-    fn queue_end(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
-        let held_back = scene.ground.length(lane) - self.kept_free_before_end(lane, scene);
-        held_back.min(scene.lanes().queue_end(lane))
+    /// Up to where those drive up on a lane who are held back before a junction that changes, m; its end for
+    /// most.
+    fn held_up_to(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
+        scene.ground.length(lane) - self.kept_free_before_end(lane, scene)
     }
 
     /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the

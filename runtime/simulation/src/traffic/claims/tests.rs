@@ -4,6 +4,7 @@ use super::scene::EXIT_GAP;
 use crate::agents::Refusal;
 use crate::clock::Clock;
 use crate::modules::SignalControllers;
+use crate::route::place_to_wait;
 use crate::testing::Stand;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::Light;
@@ -413,7 +414,8 @@ fn room_beyond_ends_where_those_wait_who_have_to_change_lanes() {
         let space = stand.types.get(0).whole_length + EXIT_GAP;
         // As many as leave room for one, if the first one drives up to the end.
         let spaces = (length / space) as u64 - 1;
-        assert!(length - 13.0 + stand.types.get(0).front < (spaces + 1) as f64 * space);
+        let waits_up_to = place_to_wait(length, 1) + stand.types.get(0).front;
+        assert!(waits_up_to < (spaces + 1) as f64 * space);
         for number in 0..spaces {
             let s = length - space * (number as f64 + 0.9);
             let lanes = if changes && number == 0 {
@@ -620,26 +622,22 @@ fn who_may_lose_its_green_before_it_enters_leaves_its_place_to_nobody() {
         control: Some(Control::Signals),
         ..JunctionRules::default()
     };
+    let (mut stand, way) = two_crossings_of(24.0, &rules);
+    let paths = [way[1], way[3]].map(|way| stand.ground.contested(way).unwrap());
+    let shines_green = |stand: &Stand| {
+        let light = |path| stand.signals.light(&stand.ground, path);
+        paths.iter().all(|&path| light(path) == Light::Green)
+    };
+    let mut green = |step| {
+        stand.wait_until(step);
+        shines_green(&stand)
+    };
+    let begin = (1..1000).find(|&step| green(step)).unwrap();
+    let end = (begin..1000).find(|&step| !green(step)).unwrap();
     // So many steps before the green of the street ends.
     for (before_end, leaves_its_place) in [(100, true), (30, true), (20, false), (5, false)] {
-        let (mut stand, way) = two_crossings_of(24.0, &rules);
-        let paths = [way[1], way[3]].map(|way| stand.ground.contested(way).unwrap());
-        let shines_green = |stand: &Stand| {
-            let light = |path| stand.signals.light(&stand.ground, path);
-            paths.iter().all(|&path| light(path) == Light::Green)
-        };
-        let green = |stand: &mut Stand, step| {
-            stand.wait_until(step);
-            shines_green(stand)
-        };
-        let begin = (1..1000).find(|&step| green(&mut stand, step)).unwrap();
-        let end = (begin..1000)
-            .find(|&step| !green(&mut stand, step))
-            .unwrap();
         let (mut stand, _) = two_crossings_of(24.0, &rules);
-        for step in 1..=end - before_end {
-            stand.wait_until(step);
-        }
+        (1..=end - before_end).for_each(|step| stand.wait_until(step));
         assert!(shines_green(&stand));
         let front = stand.types.get(0).front;
         let s = stand.ground.length(way[2]) - front - 0.5;
