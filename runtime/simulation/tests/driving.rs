@@ -3,12 +3,11 @@
 
 #[path = "../../scenario/tests/common/mod.rs"]
 mod common;
+mod modules;
 
 use common::*;
-use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Step};
+use modules::with_test_modules;
 use roadwright_geometry::DVec2;
-use roadwright_geometry::math::{atan, sin};
-use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{Party, RunOptions, Summary, World, builtin_modules};
@@ -87,48 +86,10 @@ fn every_controller_drives_through_a_junction_and_arrives() {
     }
 }
 
-/// A driver who steers for a point of the lane 4.5 m ahead, as slowly as the road asks.
-struct Cutter;
-
-static CUTTER: ModuleInfo = ModuleInfo {
-    id: "cutter",
-    name: "Cutter",
-    doc: "Steers for a point of the lane ahead.",
-};
-
-impl Logic for Cutter {}
-
-impl Controller for Cutter {
-    fn step(
-        &self,
-        _: &ParameterSet,
-        _: &Step<'_>,
-        inputs: &[ControllerInput],
-        outputs: &mut [ControllerOutput],
-    ) {
-        for (input, output) in inputs.iter().zip(outputs) {
-            let (distance, angle) = (input.waypoint_distance, input.waypoint_angle);
-            let may_go = input.stop_distance > 10.0 && input.speed < input.road_speed;
-            output.acceleration = if may_go { 1.5 } else { -2.0 };
-            output.steering = atan(input.wheelbase * 2.0 * sin(angle) / distance);
-        }
-    }
-
-    fn lookahead(&self, _: &ParameterSet) -> Lookahead {
-        Lookahead {
-            distance: 4.5,
-            time: 0.0,
-        }
-    }
-}
-
 /// How far a car of a controller is beside the middle of its lane at most, m, in the tight turns of a
 /// crossing, to the right and to the left.
 fn beside_in_turns(controller: &str) -> f64 {
-    let mut modules = builtin_modules();
-    modules.add(Entry::<dyn Controller>::new(CUTTER, &[], || {
-        Box::new(Cutter)
-    }));
+    let modules = with_test_modules();
     let mut most: f64 = 0.0;
     for goal in [on_lane(2, 1, 20.0), on_lane(3, -1, 80.0)] {
         let mut scenario = crossroads();
@@ -162,8 +123,8 @@ fn tight_turns_are_driven_along_the_middle_of_the_lane() {
         let beside = beside_in_turns(controller);
         assert!(beside < 0.2, "{controller}: {beside} m");
     }
-    // Who steers for the lane ahead cuts them.
-    assert!(beside_in_turns("cutter") > 0.3);
+    // Who steers for a point of the lane ahead cuts them.
+    assert!(beside_in_turns("unlawful") > 0.3);
 }
 
 #[test]

@@ -231,11 +231,17 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
     let limits = VehicleType::car();
     let (most, hardest) = (limits.max_acceleration, limits.max_braking);
     for level in DynamicsLevel::ALL {
+        // Who keeps to lanes takes commands once in a fifth of a second.
+        let (share, late) = if level == DynamicsLevel::Lane {
+            (0.03, 0.9)
+        } else {
+            (0.02, 0.15)
+        };
         // Half a throttle is half of all that there is.
         let (seen, told) = Drive::new(5.0, &[("throttle", 0.5)]).after(level, 4.0);
         let exact = 5.0 + 4.0 * 0.5 * most;
         assert!(
-            (seen.speed / exact - 1.0).abs() < 0.03,
+            (seen.speed / exact - 1.0).abs() < share,
             "{level}: {} {exact}",
             seen.speed
         );
@@ -258,12 +264,6 @@ fn without_a_drive_train_pedals_are_shares_of_what_the_vehicle_gives() {
         assert!((seen.speed - 10.0).abs() < 0.05, "{level}: {}", seen.speed);
         let (seen, _) = Drive::new(15.0, &[("brake", 0.5)]).after(level, 2.0);
         let exact = 15.0 - 2.0 * 0.5 * hardest;
-        // Who keeps to lanes takes commands once in a fifth of a second.
-        let late = if level == DynamicsLevel::Lane {
-            0.9
-        } else {
-            0.15
-        };
         assert!(
             (seen.speed - exact).abs() < late,
             "{level}: {} {exact}",
