@@ -11,6 +11,7 @@
 use super::conflicts::Body;
 use super::{ConnectingPath, Junction, LaneEnd};
 use crate::scenario::Scenario;
+use glam::DVec2;
 use roadwright_geometry::Pose;
 
 /// Half of the width of who waits, with 0.25 m: so far from its way is a car that turns, at most, if its
@@ -109,7 +110,7 @@ fn swept(ways: &[Way], (lane, end): (LaneEnd, Pose), body: Body) -> f64 {
 /// Whether a body may swing over the lane that ends at a pose: not where its middle is so far beside the
 /// lane or beyond its end that no part of it does, which is nearly everywhere.
 fn may_swing_over(place: &Pose, end: Pose, body: Body) -> bool {
-    let reach = 0.5 * body.length().hypot(body.width);
+    let reach = 0.5 * DVec2::new(body.length(), body.width).length();
     let middle = end.to_local(place.point(0.5 * (body.front - body.rear), 0.0));
     let is_over = middle.x < reach && middle.y.abs() < HALF + reach;
     is_over && (place.point(0.5 * body.front, 0.0) - end.position).length() <= body.front + MOST
