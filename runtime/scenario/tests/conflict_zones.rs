@@ -174,6 +174,6 @@ fn bodies_that_overlap_are_where_their_ways_meet() {
 
 #[test]
 fn places_that_are_a_metre_too_short_are_found_out() {
-    let tally = thrown(SAMPLES / 4, 1.0);
+    let tally = thrown(SAMPLES / 2, 1.0);
     assert!(tally.misses > 5, "{tally:?}");
 }

@@ -16,6 +16,7 @@ use crate::ids::RoadId;
 use crate::junction_rules::CornerRule;
 use crate::road::{DrivingSide, LaneDirection, LaneType, RoadClass};
 use glam::DVec2;
+use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use std::f64::consts::{PI, TAU};
 
@@ -41,8 +42,16 @@ const RURAL_CORNER: f64 = 12.0;
 const RURAL_SPEED: f64 = 70.0 / 3.6;
 /// Radius of the nose between two arms that part like a gore, m.
 const NOSE_RADIUS: f64 = 0.6;
-/// Longest trim of a gore, m.
+/// Trim of a gore whose arms do not part, m.
 const GORE_TRIM: f64 = 25.0;
+/// Longest trim of a gore, m: two arms of two lanes have parted before at 5 degrees.
+const LONGEST_GORE: f64 = 90.0;
+/// Part of an arm that a gore may use where its edges part.
+const GORE_SHARE: f64 = 0.6;
+/// Between places at which edges of a gore are looked at, m.
+const GORE_STEP: f64 = 1.0;
+/// Edges part within this from the last such place that lies on the other arm, m.
+const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim at all, m. Edges that are nearly parallel meet far out.
 const MAX_TRIM: f64 = 200.0;
 /// Part of an arm that one junction may use before the fillet is made smaller: a little less than
@@ -194,9 +203,31 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], i: usize) -> f64 {
         return turning_space(&arms[i]);
     }
     let (after, before) = (&corners[i], &corners[(i + arms.len() - 1) % arms.len()]);
-    let demand = after.foot.max(before.next_foot);
+    let demand = after.foot.max(before.next_foot).max(bend_onwards(arms, i));
     // Stored in micrometres, so that reading a file back builds the same junction.
     (demand.min(MAX_TRIM) * 1e6).round() / 1e6
+}
+
+/// What the lanes of arm `i` need that go on in another arm with a slight bend while arms of other nodes of the
+/// junction stand between the two on both sides, so that no corner cuts them back, m.
+fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
+    let arm = &arms[i];
+    // Neighbours have a corner.
+    let others = (2..arms.len().saturating_sub(1)).map(|ahead| &arms[(i + ahead) % arms.len()]);
+    let bends = others.map(|other| {
+        let angle = (other.bearing() - arm.bearing()).rem_euclid(TAU);
+        (bend_space(arm, other, angle), (angle - PI).abs())
+    });
+    let slight = bends.filter(|(_, bend)| *bend < GENTLE);
+    let space = slight.map(|(space, _)| space).fold(0.0, f64::max);
+    space.min(ARM_SHARE * arm.length())
+}
+
+/// What two arms need so that their lanes can bend from one into the other, m: a metre for each radian and lane.
+fn bend_space(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> f64 {
+    // Of the one with more of them, so that the mirror image has the same taper.
+    let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
+    (angle - PI).abs() * lanes(arm).max(lanes(next)) as f64
 }
 
 /// How much of a dead end is needed to turn round in: 0 where the road is too narrow for a car.
@@ -267,26 +298,95 @@ fn between(
     if angle > PI && !inverted {
         return Corner::plain(0.0, 0.0);
     }
-    let Some(meeting) = edges_meet(arm, next, (0.0, 0.0)) else {
-        // Arms that start in parallel part later: they share the first stretch.
-        let shared = |arm: &Arm<'_>| GORE_TRIM.min(ARM_SHARE * arm.length());
-        return Corner::plain(shared(arm), shared(next));
-    };
-    let (distance, next_distance) = meeting.distances;
+    let meeting = edges_meet(arm, next, (0.0, 0.0));
     if angle < GORE_ANGLE || inverted {
-        let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
-        // At the limit angle the carriageways have parted after widths / sin(angle); twice as far
-        // is enough down to about half of that angle.
-        let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
-        let radius = decided.unwrap_or(NOSE_RADIUS);
-        return nose((arm, next), (distance, next_distance), (cap, radius));
+        return gore((arm, next), meeting, decided.unwrap_or(NOSE_RADIUS));
     }
+    let Some(meeting) = meeting else {
+        return shared_stretch(arm, next);
+    };
     // Nearly in line and of other widths, edges meet far out or behind the node.
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
     let wanted = decided.unwrap_or_else(|| wanted_radius(arm, next, angle, side, least));
     fillet(arm, next, meeting.distances, angle, wanted)
+}
+
+/// The first stretch of two arms that start in parallel and part later, or never.
+fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
+    let shared = |arm: &Arm<'_>| GORE_TRIM.min(ARM_SHARE * arm.length());
+    Corner::plain(shared(arm), shared(next))
+}
+
+/// The corner of two arms that part like a gore: where their edges part, for beside each other on arms that have
+/// not parted vehicles would touch.
+fn gore((arm, next): (&Arm<'_>, &Arm<'_>), meeting: Option<Meeting>, radius: f64) -> Corner {
+    let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
+    let fitting = |parting: &Parting| fits(arm, parting.at.0) && fits(next, parting.at.1);
+    if let Some(Parting { at, have_crossed }) = parting(arm, next).filter(fitting) {
+        // Once they have changed places their other edges part: there is no nose between these.
+        return match have_crossed {
+            true => Corner::plain(at.0, at.1),
+            false => nose((arm, next), at, (LONGEST_GORE, radius)),
+        };
+    }
+    let Some(meeting) = meeting else {
+        return shared_stretch(arm, next);
+    };
+    // At the limit angle the carriageways have parted after widths / sin(angle); twice as far is enough down
+    // to about half of that angle.
+    let widths = arm.half_widths(0.0).0 + next.half_widths(0.0).1;
+    let cap = GORE_TRIM.min(2.0 * widths / sin(GORE_ANGLE));
+    nose((arm, next), meeting.distances, (cap, radius))
+}
+
+/// Where two arms part for good.
+struct Parting {
+    /// Distances along both, m.
+    at: (f64, f64),
+    /// Whether they have changed places before.
+    have_crossed: bool,
+}
+
+/// Where two arms lie on each other no more; `None` if that is farther out than the longest gore, or nowhere.
+fn parting(arm: &Arm<'_>, next: &Arm<'_>) -> Option<Parting> {
+    let near = last_overlap(arm, next)?;
+    [false, true].into_iter().find_map(|have_crossed| {
+        let flanks = match have_crossed {
+            true => (Flank::Right, Flank::Left),
+            false => (Flank::Left, Flank::Right),
+        };
+        let meeting = flanks_meet((arm, next), flanks, (0.0, 0.0), near)?;
+        let at = meeting.distances;
+        let is_there = (at.0 - near.0).abs().max((at.1 - near.1).abs()) < NEAR_OVERLAP;
+        (meeting.is_exact && is_there).then_some(Parting { at, have_crossed })
+    })
+}
+
+/// The last places, in steps along two arms, at which they lie on each other, m.
+fn last_overlap(arm: &Arm<'_>, next: &Arm<'_>) -> Option<(f64, f64)> {
+    let (own, other) = (both_edges(arm), both_edges(next));
+    let below = |[left, right]: &[Pose; 2]| {
+        let to = |i: &usize| (other[*i][1].position - left.position).length_squared();
+        let beside = (0..other.len()).min_by(|a, b| to(a).total_cmp(&to(b)))?;
+        let [next_left, next_right] = &other[beside];
+        let is_over = next_right.to_local(left.position).y > 0.0
+            && next_left.to_local(right.position).y < 0.0;
+        is_over.then_some(beside)
+    };
+    let (last, beside) = (0..own.len())
+        .rev()
+        .find_map(|i| Some((i, below(&own[i])?)))?;
+    Some((last as f64 * GORE_STEP, beside as f64 * GORE_STEP))
+}
+
+/// The left and the right edge of an arm, in steps, as far as the longest gore.
+fn both_edges(arm: &Arm<'_>) -> Vec<[Pose; 2]> {
+    let count = (arm.length().min(LONGEST_GORE) / GORE_STEP) as usize;
+    let places = (0..=count).map(|i| i as f64 * GORE_STEP);
+    let edges = |at| [Flank::Left, Flank::Right].map(|flank| arm.beside(flank, at, 0.0));
+    places.map(edges).collect()
 }
 
 /// Whether two arms leave one place in opposite directions, however they bend farther out.
@@ -431,13 +531,9 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
     let (a, b) = (arm.half_widths(0.0).0, next.half_widths(0.0).1);
     // Pavements that differ are joined at 45 degrees at most.
     let pavements = (arm.pavements(0.0).0 - next.pavements(0.0).1).abs();
-    // Of the one with more of them, so that the mirror image has the same taper.
-    let lanes = |arm: &Arm<'_>| arm.road.section_at(arm.road_s(0.0)).lanes.len();
-    let lanes = lanes(arm).max(lanes(next)) as f64;
-    // Longer for a sharper bend, by a metre for each radian and lane; a step in width is spread over
-    // five times its size.
+    // Longer for a sharper bend; a step in width is spread over five times its size.
     let wanted = MIN_TAPER
-        .max((angle - PI).abs() * lanes)
+        .max(bend_space(arm, next, angle))
         .max((a - b).abs() * 5.0)
         .max(pavements);
     let held = |arm: &Arm<'_>| wanted.min(ARM_SHARE * arm.length());
@@ -514,11 +610,21 @@ struct Meeting {
 /// Newton's method on the true offset curves from the node outward; exact in one step for
 /// straight arms. `None` if the edges run parallel.
 fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: (f64, f64)) -> Option<Meeting> {
+    let flanks = (Flank::Left, Flank::Right);
+    flanks_meet((arm, next), flanks, beyond, (0.0, 0.0))
+}
+
+/// Where the lines `beyond` metres outside one edge of each of two arms meet near given distances.
+fn flanks_meet(
+    (arm, next): (&Arm<'_>, &Arm<'_>),
+    (flank, next_flank): (Flank, Flank),
+    beyond: (f64, f64),
+    (mut distance, mut next_distance): (f64, f64),
+) -> Option<Meeting> {
     let limit = |arm: &Arm<'_>| arm.length().min(MAX_TRIM);
-    let (mut distance, mut next_distance) = (0.0, 0.0);
     for _ in 0..16 {
-        let a = arm.beside(Flank::Left, distance, beyond.0);
-        let b = next.beside(Flank::Right, next_distance, beyond.1);
+        let a = arm.beside(flank, distance, beyond.0);
+        let b = next.beside(next_flank, next_distance, beyond.1);
         let (u, v) = (a.forward(), b.forward());
         let cross = u.perp_dot(v);
         // Sine of the angle between the edges: within a twentieth of a degree they are parallel.
@@ -532,8 +638,8 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: (f64, f64)) -> Option<Meeti
         let pace = |arm: &Arm<'_>, flank, distance, beyond| {
             arm.stretch_beside(flank, distance, beyond).clamp(0.3, 3.0)
         };
-        let step = gap.perp_dot(v) / cross / pace(arm, Flank::Left, distance, beyond.0);
-        let next_pace = pace(next, Flank::Right, next_distance, beyond.1);
+        let step = gap.perp_dot(v) / cross / pace(arm, flank, distance, beyond.0);
+        let next_pace = pace(next, next_flank, next_distance, beyond.1);
         let next_step = gap.perp_dot(u) / cross / next_pace;
         let moved = (distance + step).clamp(0.0, limit(arm)) - distance;
         let next_moved = (next_distance + next_step).clamp(0.0, limit(next)) - next_distance;
@@ -543,8 +649,8 @@ fn edges_meet(arm: &Arm<'_>, next: &Arm<'_>, beyond: (f64, f64)) -> Option<Meeti
             break;
         }
     }
-    let a = arm.beside(Flank::Left, distance, beyond.0).position;
-    let b = next.beside(Flank::Right, next_distance, beyond.1).position;
+    let a = arm.beside(flank, distance, beyond.0).position;
+    let b = next.beside(next_flank, next_distance, beyond.1).position;
     Some(Meeting {
         distances: (distance, next_distance),
         point: 0.5 * (a + b),

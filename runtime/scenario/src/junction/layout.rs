@@ -27,6 +27,9 @@ use std::sync::Arc;
 /// What must remain of a road between its junctions, m. A larger value merges more
 /// junctions, a smaller one leaves lanelets shorter than a vehicle.
 const MIN_REMAINDER: f64 = 2.0;
+/// From this length on a road between two bends is never taken into them, m: made one, two right angles that
+/// turn one way and the other would be no way that can be driven.
+const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit a dense grid of short streets would grow
 /// into one junction.
 const MAX_CLUSTER: f64 = 60.0;
@@ -221,7 +224,9 @@ impl<'a> Planner<'a> {
             let (a, b) = (self.root(road.from), self.root(road.to));
             // The road itself may wind farther than the nodes are apart.
             let is_long = road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER;
-            if is_long || self.breaks_ring(id, a, b) {
+            let is_bend = |root| self.arms(root).len() == 2;
+            let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
+            if is_long || is_between_bends || self.breaks_ring(id, a, b) {
                 self.squeeze(id);
                 continue;
             }

@@ -94,12 +94,130 @@ fn trims_are_those_of_the_corner_formula() {
 
 #[test]
 fn a_gore_is_capped() {
-    // D1: below 35 degrees the corner formula would explode.
-    let junction = junction_of(&[two_way(0.0), two_way(10.0), two_way(180.0)], RIGHT);
+    // D1: below 35 degrees the corner formula would explode. Arms of 100 m that part so slowly would be used up.
+    let junction = junction_of(&[two_way(0.0), two_way(5.0), two_way(180.0)], RIGHT);
     assert!(
         junction.arms.iter().all(|arm| arm.trim <= 25.0),
         "{junction:?}"
     );
+}
+
+#[test]
+fn a_gore_reaches_as_far_as_its_arms_lie_on_each_other() {
+    let one_way = |bearing, length| arm(bearing, length, CrossSection::driving(2, 0, 3.5), RIGHT);
+    for degrees in [5.0f64, 8.0, 10.0, 15.0, 25.0] {
+        let roads = [one_way(0.0, 200.0), one_way(degrees, 200.0), two_way(180.0)];
+        let junction = junction_of(&roads, RIGHT);
+        // Two strips, each 7 m wide and centred on its line, have parted 3.5 / tan(half the angle) out.
+        let parted = 3.5 / tan(0.5 * degrees.to_radians());
+        for road in [1, 2] {
+            let mut arms = junction.arms.iter();
+            let trim = arms.find(|arm| arm.road == RoadId(road)).unwrap().trim;
+            assert!(
+                trim >= parted - 1e-6 && trim < parted + 15.0,
+                "{degrees}: {trim}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_gore_reaches_as_far_as_its_arms_change_places() {
+    // The lanes of the first arm lie 3.5 to 10.5 m to the left of its line; the second one leads from the node
+    // under them to their left.
+    let mut aside = arm(0.0, 200.0, CrossSection::driving(2, 0, 3.5), RIGHT);
+    for offset in &mut aside.lane_offset {
+        offset.a += 7.0;
+    }
+    let under = arm(15.0, 200.0, CrossSection::driving(1, 0, 3.5), RIGHT);
+    let junction = junction_of(&[aside, under, two_way(180.0)], RIGHT);
+    // It has come out on the other side where its right edge is as far to the left as their left one.
+    let angle = 15f64.to_radians();
+    let out = (10.5 + 1.75 / cos(angle)) / tan(angle);
+    for arm in junction.arms.iter().filter(|arm| arm.road != RoadId(3)) {
+        assert!(
+            arm.trim > out - 1.0 && arm.trim < out + 12.0,
+            "{out}: {arm:?}"
+        );
+    }
+}
+
+/// Streets of two lanes along given points, two-way or one-way.
+fn network_of(nodes: &[(f64, f64)], streets: &[(u32, u32, bool)]) -> crate::RoadNetwork {
+    let mut network = crate::RoadNetwork::default();
+    for (&place, id) in nodes.iter().zip(0..) {
+        network.put_node(NodeId(id), crate::Node::at(place.into()));
+    }
+    for (&(from, to, is_one_way), id) in streets.iter().zip(0..) {
+        let section = CrossSection::driving(
+            if is_one_way { 2 } else { 1 },
+            usize::from(!is_one_way),
+            3.0,
+        );
+        let mut road = arm(0.0, 1.0, section, RIGHT);
+        let place = |node: u32| nodes[node as usize].into();
+        road.reference_line = ReferenceLine::straight(place(from), place(to)).unwrap();
+        (road.from, road.to) = (NodeId(from), NodeId(to));
+        network.put_road(RoadId(id), road);
+    }
+    network
+}
+
+#[test]
+fn a_road_between_two_bends_stays() {
+    let z = |between: f64| {
+        let nodes = [(-80.0, 0.0), (0.0, 0.0), (0.0, between), (80.0, between)];
+        let network = network_of(&nodes, &[(0, 1, false), (1, 2, false), (2, 3, false)]);
+        layout(&network, RIGHT)
+    };
+    for between in [8.5, 12.0, 14.0] {
+        let layout = z(between);
+        assert!(layout.internal.is_empty(), "{between}");
+        // One right angle after the other, each of which can be driven.
+        let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
+        let curves: Vec<_> = paths.filter_map(|path| path.curve.as_ref()).collect();
+        assert_eq!(curves.len(), 4, "{between}");
+        for curve in curves {
+            let turned = wrap_angle(curve.pose(curve.length()).heading - curve.start().heading);
+            assert!(
+                (turned.abs().to_degrees() - 90.0).abs() < 5.0,
+                "{between}: {turned}"
+            );
+        }
+    }
+    // A step of the line is one bend.
+    assert!(!z(3.0).internal.is_empty());
+}
+
+#[test]
+fn no_way_runs_back_where_carriageways_bend_that_a_short_link_joins() {
+    // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is taken into
+    // their junction. Sorted by bearing its arms are not neighbours where they bend.
+    let (c, s) = (cos(14f64.to_radians()), sin(14f64.to_radians()));
+    let nodes = [
+        (-80.0, 0.0),
+        (0.0, 0.0),
+        (80.0 * c, -80.0 * s),
+        (-80.0, 11.0),
+        (0.0, 11.0),
+        (80.0 * c, 11.0 - 80.0 * s),
+    ];
+    let streets = [
+        (0, 1, true),
+        (1, 2, true),
+        (5, 4, true),
+        (4, 3, true),
+        (1, 4, true),
+    ];
+    let layout = layout(&network_of(&nodes, &streets), RIGHT);
+    let junction = &layout.junctions[layout.junction_of[&NodeId(1)]];
+    assert_eq!(junction.nodes, [NodeId(1), NodeId(4)]);
+    assert!(junction.paths.len() >= 4);
+    for path in &junction.paths {
+        let curve = path.curve.as_ref().unwrap();
+        let eastward = path.from.road.0 < 2;
+        assert_eq!(curve.start().forward().x > 0.0, eastward, "{path:?}");
+    }
 }
 
 #[test]
