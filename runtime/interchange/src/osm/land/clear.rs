@@ -2,6 +2,7 @@
 
 use super::rings::{Shape, without};
 use glam::DVec2;
+use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::{polygon, polyline, unit};
 use roadwright_scenario::lane_graph::LaneGraph;
@@ -12,6 +13,10 @@ const BESIDE_LANE: f64 = 0.3;
 /// And this far from the middle of a lane, m: nobody who keeps to a lane comes so near that it would take the
 /// building for something in its way, not even a bus.
 const BESIDE_MIDDLE: f64 = 2.7;
+/// Radius of the tightest bend that a car can drive, m.
+const TIGHTEST: f64 = 4.5;
+/// Where a lane bends more tightly a car drives wide: at a right angle by 0.41 times what its radius is larger.
+const WIDE: f64 = 0.5;
 /// A stretch of a lane is taken for straight while it bends by less than this, m, up to this length, m.
 const BENT: f64 = 0.05;
 const LONGEST: f64 = 20.0;
@@ -39,8 +44,10 @@ impl Lanes {
     pub(super) fn new(graph: &LaneGraph) -> Self {
         let mut stretches = Vec::new();
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
-            let clearance = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE) + BENT;
-            let pairs = straight(graph.line(id).points()).into_iter();
+            let line = graph.line(id);
+            let beside = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE);
+            let clearance = beside + WIDE * (TIGHTEST - tightest_radius(line)).max(0.0) + BENT;
+            let pairs = straight(line.points()).into_iter();
             stretches.extend(pairs.map(|(from, to)| Stretch {
                 from,
                 to,
@@ -79,6 +86,13 @@ impl Lanes {
             .collect();
         (!covers.is_empty()).then(|| without(shape, &covers))
     }
+}
+
+/// Radius of the tightest bend of a line, m.
+fn tightest_radius(line: CentreLine<'_>) -> f64 {
+    let places = (0..=line.length().ceil() as usize).map(|i| i as f64);
+    let bends = places.map(|s| line.curvature(s, 1.0).abs());
+    1.0 / bends.fold(0.0, f64::max).max(1e-9)
 }
 
 /// A line as straight stretches: cutting with a few is much faster than with one for each metre.
