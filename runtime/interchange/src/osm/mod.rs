@@ -3,6 +3,7 @@
 //! [`read`] turns XML or PBF bytes into plain elements, [`import`] turns those into a scenario.
 //! Nothing is dropped silently: the summary lists what was left out and why.
 
+mod carriageways;
 mod change_lanes;
 mod clip;
 mod crossings;

@@ -1,5 +1,6 @@
 //! Roads and nodes from ways.
 
+use super::carriageways;
 use super::clip::{Clipper, away_from_antimeridian};
 use super::crossings;
 use super::elements::{Elements, OsmNode, SignKind};
@@ -360,8 +361,16 @@ impl Built {
             node.rules.via_restrictions = restrictions.via.get(osm).cloned().unwrap_or_default();
             scenario.apply(Edit::Node(*id, Some(node)))?;
         }
-        for (index, piece) in self.pieces.iter().enumerate() {
-            let road = self.road(piece, &projection, &ids, side)?;
+        let roads = self.pieces.iter();
+        let roads = roads.map(|piece| self.road(piece, &projection, &ids, side));
+        let mut roads = roads.collect::<Result<Vec<Road>, ImportError>>()?;
+        for index in carriageways::part(&mut roads, side, |index| !self.pieces[index].is_ring) {
+            warnings.add(
+                "carriageways that lie closer than their lanes are wide: moved apart",
+                format!("way {}", self.pieces[index].way),
+            );
+        }
+        for (index, road) in roads.into_iter().enumerate() {
             scenario.apply(Edit::Road(road_id(index), Some(Box::new(road))))?;
         }
         let nodes: BTreeSet<i64> = ids.keys().copied().collect();
