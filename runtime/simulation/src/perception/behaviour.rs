@@ -9,6 +9,10 @@ use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
 
 /// Lanelets ahead on which behaviours are told of a junction.
 const JUNCTION_SIGHT: u32 = 8;
+/// Lanelets behind on which those are seen who come up on a lane that one wants to change to, and how far behind
+/// these may begin, m.
+const LANELETS_BEHIND: u32 = 4;
+const SEEN_BEHIND: f64 = 50.0;
 
 impl View<'_> {
     /// The row of a behaviour that only says when to change lanes: nothing where the route asks for none.
@@ -169,12 +173,29 @@ impl View<'_> {
         }
     }
 
-    /// The foremost vehicle on the lanelets that lead to one, with its distance to their end, m.
+    /// The foremost vehicle on the lanelets that lead to one, and on those before them where they are empty, with
+    /// its distance to the beginning of the lanelet, m.
     pub(super) fn behind_lanelet(&self, lanelet: LaneletId) -> Option<(Entry, f64)> {
+        self.foremost_before(lanelet, (0.0, LANELETS_BEHIND))
+    }
+
+    /// The same, the lanelet beginning so far before the place from which distances count, m; `more` lanelets are
+    /// looked at one behind the other.
+    fn foremost_before(
+        &self,
+        lanelet: LaneletId,
+        (before, more): (f64, u32),
+    ) -> Option<(Entry, f64)> {
         let leading = self.ground.graph().predecessors(lanelet).iter();
         let foremost = leading.filter_map(|&id| {
-            let entry = *self.index.on_lanelet(id).last()?;
-            Some((entry, self.ground.lanelet(id).length() - entry.s))
+            let length = before + self.ground.length(id);
+            match self.index.on_lanelet(id).last() {
+                Some(&entry) => Some((entry, length - entry.s)),
+                None if more > 1 && length < SEEN_BEHIND => {
+                    self.foremost_before(id, (length, more - 1))
+                }
+                None => None,
+            }
         });
         // Where several lanes join, the one that arrives first counts; of two the one with the smaller id.
         foremost.min_by(|a, b| a.1.total_cmp(&b.1).then(self.id(&a.0).cmp(&self.id(&b.0))))

@@ -213,6 +213,10 @@ fn who_comes_from_the_lane_before_is_behind() {
     let found = view.behind_lanelet(route[1]).map(|(entry, _)| entry.agent);
     assert_eq!(found, Some(behind));
     assert!(view.behind_lanelet(route[0]).is_none());
+    // From beyond the junction as well: it drives beside who has just come to the next road.
+    let (entry, distance) = view.behind_lanelet(route[2]).unwrap();
+    let to_here = stand.ground.length(route[0]) - 90.0 + stand.ground.length(route[1]);
+    assert_eq!((entry.agent, distance), (behind, to_here));
     let ahead = view.index.hindmost(route[2]).map(|entry| entry.agent);
     assert_eq!(ahead, Some(own));
 }
