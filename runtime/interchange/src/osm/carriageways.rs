@@ -16,6 +16,7 @@
 
 use glam::DVec2;
 use roadwright_geometry::Pose;
+use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::{DrivingSide, LaneDirection, Poly3, Road};
 use std::collections::BTreeMap;
@@ -33,8 +34,8 @@ const FINE: f64 = 1.0;
 const SLOPE: f64 = 0.1;
 /// Least that lanes are moved, m.
 const LEAST: f64 = 0.02;
-/// Size of the cells in which lines are looked for, m: no two lines that are farther apart are too close.
-const CELL: f64 = 32.0;
+/// Lines that are farther apart than this are not too close, m.
+const REACH: f64 = 32.0;
 
 /// Moves lanes aside where carriageways of opposite directions lie too close. Returns the indices of the
 /// roads whose lanes moved. `counts` says of a road whether it is looked at.
@@ -43,35 +44,32 @@ pub(super) fn part(
     side: DrivingSide,
     counts: impl Fn(usize) -> bool,
 ) -> Vec<usize> {
-    let one_way = |index: usize| Carriageway::of(&roads[index], side);
     let indices = (0..roads.len()).filter(|&index| counts(index));
-    let all: BTreeMap<usize, Carriageway> = indices
-        .filter_map(|index| Some((index, one_way(index)?)))
+    let all: Vec<Carriageway> = indices
+        .filter_map(|index| Carriageway::of(index, &roads[index], side))
         .collect();
-    let near = Near::new(&all);
-    let moved: Vec<(usize, Vec<Poly3>)> = all
-        .iter()
-        .filter_map(|(&index, own)| {
-            let aside = own.aside(index, roads, (&all, &near));
-            let is_moved = aside.iter().any(|(_, by)| *by > LEAST);
-            is_moved.then(|| (index, own.offsets(&aside)))
-        })
-        .collect();
+    let lines = Lines::of(&all, roads);
+    let mut moved = Vec::new();
+    for (number, own) in all.iter().enumerate() {
+        let aside = own.aside(|pose| {
+            let others = lines.beside(number, pose.position).into_iter();
+            let shifts = others.map(|(other, there)| own.apart_from(&all[other], there, pose));
+            shifts.fold(0.0, f64::max)
+        });
+        if aside.iter().any(|(_, by)| *by > LEAST) {
+            roads[own.road].lane_offset = own.offsets(&aside);
+            moved.push(own.road);
+        }
+    }
     moved
-        .into_iter()
-        .map(|(index, offsets)| {
-            roads[index].lane_offset = offsets;
-            index
-        })
-        .collect()
 }
 
 /// A one-way street.
 struct Carriageway {
-    /// Points of its line.
-    points: Vec<Pose>,
-    /// Places at which its lanes may move aside, m along it.
-    knots: Vec<f64>,
+    /// Index of its road.
+    road: usize,
+    /// Places at which its lanes may move aside: m along its line, and there.
+    knots: Vec<(f64, Pose)>,
     /// Where its lanes lie now, m to the left of its line.
     offset: f64,
     /// From its line to the edge of its lanes on the side of oncoming traffic, m.
@@ -83,7 +81,7 @@ struct Carriageway {
 
 impl Carriageway {
     /// That of a road that is driven in its own direction only and keeps its width.
-    fn of(road: &Road, side: DrivingSide) -> Option<Self> {
+    fn of(index: usize, road: &Road, side: DrivingSide) -> Option<Self> {
         let [section] = &road.lane_sections[..] else {
             return None;
         };
@@ -95,14 +93,9 @@ impl Carriageway {
         }
         let (right, left) = road.carriageway(0.0);
         let sign = -f64::from(own);
-        let places = |step: f64| {
-            let count = (road.length() / step).ceil().max(1.0) as usize;
-            (0..=count).map(move |i| road.length() * i as f64 / count as f64)
-        };
-        let line = &road.reference_line;
         Some(Self {
-            points: places(FINE).map(|s| line.pose(s)).collect(),
-            knots: places(STEP).collect(),
+            road: index,
+            knots: places(road, STEP),
             offset: Poly3::value_in(&road.lane_offset, 0.0),
             inner: if sign > 0.0 { left } else { -right },
             sign,
@@ -110,21 +103,11 @@ impl Carriageway {
         })
     }
 
-    /// How far its lanes move away from oncoming traffic at each knot, m.
-    fn aside(
-        &self,
-        index: usize,
-        roads: &[Road],
-        (all, near): (&BTreeMap<usize, Self>, &Near),
-    ) -> Vec<(f64, f64)> {
-        let line = &roads[index].reference_line;
-        let by = |&s: &f64| {
-            let pose = line.pose(s);
-            let others = near.at(pose.position).filter(|&other| other != index);
-            let shifts = others.map(|other| self.apart_from(&all[&other], pose));
-            (s, shifts.fold(0.0, f64::max))
-        };
-        let wanted: Vec<(f64, f64)> = self.knots.iter().map(by).collect();
+    /// How far its lanes move away from oncoming traffic at each knot, m, where `wanted` says how far they
+    /// should at a place.
+    fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
+        let knots = self.knots.iter();
+        let wanted: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
         let eased = |&(s, _): &(f64, f64)| {
             let reach = |&(at, by): &(f64, f64)| by - SLOPE * (at - s).abs();
             (s, wanted.iter().map(reach).fold(0.0, f64::max))
@@ -132,19 +115,15 @@ impl Carriageway {
         wanted.iter().map(eased).collect()
     }
 
-    /// How far its lanes at a pose move away from another carriageway, m; 0 where that is far enough, or
-    /// runs another way.
-    fn apart_from(&self, other: &Self, pose: Pose) -> f64 {
-        let to = |point: &&Pose| (point.position - pose.position).length_squared();
-        let nearest = other.points.iter().min_by(|a, b| to(a).total_cmp(&to(b)));
-        let Some(there) = nearest.filter(|_| other.layer == self.layer) else {
-            return 0.0;
-        };
+    /// How far its lanes at a pose move away from another carriageway, which is `there`, m; 0 where that is
+    /// far enough, or runs another way.
+    fn apart_from(&self, other: &Self, there: Pose, pose: Pose) -> f64 {
         let turned = wrap_angle(there.heading - pose.heading).abs();
         let place = there.to_local(pose.position);
         // Seen from there as well, oncoming traffic keeps to that side.
         let distance = place.y * self.sign;
-        if PI - turned > OPPOSITE || place.x.abs() > 2.0 * FINE || distance < -0.5 * FINE {
+        let is_beside = place.x.abs() <= 2.0 * FINE && distance >= -0.5 * FINE;
+        if other.layer != self.layer || PI - turned > OPPOSITE || !is_beside {
             return 0.0;
         }
         let lack = self.inner + other.inner + GAP - distance;
@@ -174,50 +153,58 @@ impl Carriageway {
             }
         };
         let mut pieces: Vec<Poly3> = (0..last).map(piece).collect();
-        // Pieces that go on as the one before say nothing new.
-        pieces.dedup_by(|next, before| {
-            *next
-                == Poly3 {
-                    s: next.s,
-                    ..*before
-                }
-                && is_flat(next)
-        });
+        // Of flat pieces on one height the first says it all.
+        let is_at = |poly: &Poly3, a: f64| poly.rebased(poly.s) == Poly3::constant(a);
+        pieces.dedup_by(|next, before| is_at(next, before.a) && is_at(before, before.a));
         pieces
     }
 }
 
-fn is_flat(poly: &Poly3) -> bool {
-    (poly.b, poly.c, poly.d) == (0.0, 0.0, 0.0)
+/// Places along a road, at most so far apart, m: how far along, and there.
+fn places(road: &Road, step: f64) -> Vec<(f64, Pose)> {
+    let count = (road.length() / step).ceil().max(1.0) as usize;
+    let along = (0..=count).map(|i| road.length() * i as f64 / count as f64);
+    along.map(|s| (s, road.reference_line.pose(s))).collect()
 }
 
-/// Which carriageways pass near a place.
-struct Near(BTreeMap<(i64, i64), Vec<usize>>);
+/// Points along the lines of all carriageways.
+struct Lines {
+    grid: GridIndex,
+    /// The carriageway of each point, and its pose.
+    points: Vec<(usize, Pose)>,
+}
 
-impl Near {
-    fn new(all: &BTreeMap<usize, Carriageway>) -> Self {
-        let mut cells: BTreeMap<(i64, i64), Vec<usize>> = BTreeMap::new();
-        for (&index, carriageway) in all {
-            for point in &carriageway.points {
-                let (x, y) = cell(point.position);
-                // Into the cells around it as well: a place is looked up in one.
-                for near in (-1..=1).flat_map(|i| (-1..=1).map(move |j| (x + i, y + j))) {
-                    let there = cells.entry(near).or_default();
-                    if there.last() != Some(&index) {
-                        there.push(index);
-                    }
-                }
+impl Lines {
+    fn of(all: &[Carriageway], roads: &[Road]) -> Self {
+        let numbered = all.iter().enumerate();
+        let points: Vec<(usize, Pose)> = numbered
+            .flat_map(|(number, carriageway)| {
+                let places = places(&roads[carriageway.road], FINE).into_iter();
+                places.map(move |(_, pose)| (number, pose))
+            })
+            .collect();
+        let positions: Vec<DVec2> = points.iter().map(|(_, pose)| pose.position).collect();
+        let mut grid = GridIndex::new();
+        grid.rebuild(&positions, REACH);
+        Self { grid, points }
+    }
+
+    /// The nearest point of each other carriageway near a place of one.
+    fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, Pose> {
+        let mut nearest: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
+        self.grid.for_each_within(place, REACH, |id, position| {
+            let (number, _) = self.points[id as usize];
+            let found = ((position - place).length_squared(), id);
+            let best = nearest.entry(number).or_insert(found);
+            // Of two equally near the one that lies before the other.
+            if found < *best {
+                *best = found;
             }
-        }
-        Self(cells)
+        });
+        nearest.remove(&own);
+        let poses = nearest.into_iter();
+        poses
+            .map(|(number, (_, id))| (number, self.points[id as usize].1))
+            .collect()
     }
-
-    fn at(&self, place: DVec2) -> impl Iterator<Item = usize> + '_ {
-        self.0.get(&cell(place)).into_iter().flatten().copied()
-    }
-}
-
-fn cell(place: DVec2) -> (i64, i64) {
-    let cell = (place / CELL).floor();
-    (cell.x as i64, cell.y as i64)
 }

@@ -62,7 +62,7 @@ const BEND_RADIUS: f64 = 20.0;
 /// Least radius of a bend's inner kerb, m: a car has to get round it in its lane.
 const MIN_BEND_RADIUS: f64 = 5.0;
 /// Smallest radius at which turning back is offered, m: what a car can drive.
-pub(super) const U_TURN_RADIUS: f64 = 4.5;
+pub const U_TURN_RADIUS: f64 = 4.5;
 /// Space beyond the path of a vehicle that turns round in a dead end, m.
 const TURNING_MARGIN: f64 = 1.5;
 /// From the middle of signals on a road that goes on to their stop lines, m.
@@ -298,11 +298,10 @@ fn between(
     if angle > PI && !inverted {
         return Corner::plain(0.0, 0.0);
     }
-    let meeting = edges_meet(arm, next, (0.0, 0.0));
     if angle < GORE_ANGLE || inverted {
-        return gore((arm, next), meeting, decided.unwrap_or(NOSE_RADIUS));
+        return gore((arm, next), decided.unwrap_or(NOSE_RADIUS));
     }
-    let Some(meeting) = meeting else {
+    let Some(meeting) = edges_meet(arm, next, (0.0, 0.0)) else {
         return shared_stretch(arm, next);
     };
     // Nearly in line and of other widths, edges meet far out or behind the node.
@@ -321,7 +320,7 @@ fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
 
 /// The corner of two arms that part like a gore: where their edges part, for beside each other on arms that have
 /// not parted vehicles would touch.
-fn gore((arm, next): (&Arm<'_>, &Arm<'_>), meeting: Option<Meeting>, radius: f64) -> Corner {
+fn gore((arm, next): (&Arm<'_>, &Arm<'_>), radius: f64) -> Corner {
     let fits = |arm: &Arm<'_>, at: f64| at <= LONGEST_GORE.min(GORE_SHARE * arm.length());
     let fitting = |parting: &Parting| fits(arm, parting.at.0) && fits(next, parting.at.1);
     if let Some(Parting { at, have_crossed }) = parting(arm, next).filter(fitting) {
@@ -331,7 +330,7 @@ fn gore((arm, next): (&Arm<'_>, &Arm<'_>), meeting: Option<Meeting>, radius: f64
             false => nose((arm, next), at, (LONGEST_GORE, radius)),
         };
     }
-    let Some(meeting) = meeting else {
+    let Some(meeting) = edges_meet(arm, next, (0.0, 0.0)) else {
         return shared_stretch(arm, next);
     };
     // At the limit angle the carriageways have parted after widths / sin(angle); twice as far is enough down

@@ -30,7 +30,7 @@ pub use arm::{Arm, ArmLane};
 pub use border::Border;
 pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
-pub use corner::Corner;
+pub use corner::{Corner, U_TURN_RADIUS};
 pub use crossing::{CROSSING_WIDTH, Covered, Crossing, Taken};
 pub use curve::connecting_curve;
 pub use direct::Gore;

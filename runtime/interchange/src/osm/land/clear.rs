@@ -5,6 +5,7 @@ use glam::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::{polygon, polyline, unit};
+use roadwright_scenario::junction::U_TURN_RADIUS;
 use roadwright_scenario::lane_graph::LaneGraph;
 
 /// Buildings keep this far from the edge of a lane, m: more than a hand's breadth, so that mirrors and
@@ -13,9 +14,7 @@ const BESIDE_LANE: f64 = 0.3;
 /// And this far from the middle of a lane, m: nobody who keeps to a lane comes so near that it would take the
 /// building for something in its way, not even a bus.
 const BESIDE_MIDDLE: f64 = 2.7;
-/// Radius of the tightest bend that a car can drive, m.
-const TIGHTEST: f64 = 4.5;
-/// Where a lane bends more tightly a car drives wide: at a right angle by 0.41 times what its radius is larger.
+/// Where a lane bends more tightly than a car can a car drives wide: at a right angle by 0.41 times what its radius is larger.
 const WIDE: f64 = 0.5;
 /// A stretch of a lane is taken for straight while it bends by less than this, m, up to this length, m.
 const BENT: f64 = 0.05;
@@ -46,7 +45,7 @@ impl Lanes {
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
             let line = graph.line(id);
             let beside = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE);
-            let clearance = beside + WIDE * (TIGHTEST - tightest_radius(line)).max(0.0) + BENT;
+            let clearance = beside + WIDE * (U_TURN_RADIUS - tightest_radius(line)).max(0.0) + BENT;
             let pairs = straight(line.points()).into_iter();
             stretches.extend(pairs.map(|(from, to)| Stretch {
                 from,
