@@ -142,18 +142,17 @@ fn a_gore_reaches_as_far_as_its_arms_change_places() {
     }
 }
 
-/// Streets of two lanes along given points, two-way or one-way.
-fn network_of(nodes: &[(f64, f64)], streets: &[(u32, u32, bool)]) -> crate::RoadNetwork {
+/// Straight roads between nodes (their places by id): of each its id, its nodes, and its lanes forward and
+/// backward.
+type Street = (u32, u32, u32, (usize, usize));
+
+fn network_of(nodes: &[(f64, f64)], width: f64, streets: &[Street]) -> crate::RoadNetwork {
     let mut network = crate::RoadNetwork::default();
     for (&place, id) in nodes.iter().zip(0..) {
         network.put_node(NodeId(id), crate::Node::at(place.into()));
     }
-    for (&(from, to, is_one_way), id) in streets.iter().zip(0..) {
-        let section = CrossSection::driving(
-            if is_one_way { 2 } else { 1 },
-            usize::from(!is_one_way),
-            3.0,
-        );
+    for &(id, from, to, (forward, backward)) in streets {
+        let section = CrossSection::driving(forward, backward, width);
         let mut road = arm(0.0, 1.0, section, RIGHT);
         let place = |node: u32| nodes[node as usize].into();
         road.reference_line = ReferenceLine::straight(place(from), place(to)).unwrap();
@@ -167,7 +166,7 @@ fn network_of(nodes: &[(f64, f64)], streets: &[(u32, u32, bool)]) -> crate::Road
 fn a_road_between_two_bends_stays() {
     let z = |between: f64| {
         let nodes = [(-80.0, 0.0), (0.0, 0.0), (0.0, between), (80.0, between)];
-        let network = network_of(&nodes, &[(0, 1, false), (1, 2, false), (2, 3, false)]);
+        let network = network_of(&nodes, 3.0, &[0, 1, 2].map(|id| (id, id, id + 1, (1, 1))));
         layout(&network, RIGHT)
     };
     for between in [8.5, 12.0, 14.0] {
@@ -202,14 +201,10 @@ fn no_way_runs_back_where_carriageways_bend_that_a_short_link_joins() {
         (0.0, 11.0),
         (80.0 * c, 11.0 - 80.0 * s),
     ];
-    let streets = [
-        (0, 1, true),
-        (1, 2, true),
-        (5, 4, true),
-        (4, 3, true),
-        (1, 4, true),
-    ];
-    let layout = layout(&network_of(&nodes, &streets), RIGHT);
+    let streets = [(0, 1), (1, 2), (5, 4), (4, 3), (1, 4)];
+    let one_way = |(id, (from, to))| (id, from, to, (2, 0));
+    let streets: Vec<Street> = (0..).zip(streets).map(one_way).collect();
+    let layout = layout(&network_of(&nodes, 3.0, &streets), RIGHT);
     let junction = &layout.junctions[layout.junction_of[&NodeId(1)]];
     assert_eq!(junction.nodes, [NodeId(1), NodeId(4)]);
     assert!(junction.paths.len() >= 4);
@@ -1075,23 +1070,12 @@ fn a_ring_stays_a_ring_and_goes_first() {
 
 #[test]
 fn a_block_of_one_way_streets_is_no_roundabout() {
-    let mut network = crate::RoadNetwork::default();
-    let corners = [
-        DVec2::ZERO,
-        DVec2::new(60.0, 0.0),
-        DVec2::new(60.0, 60.0),
-        DVec2::new(0.0, 60.0),
-    ];
-    for (corner, id) in corners.iter().zip(0..) {
-        network.put_node(NodeId(id), crate::Node::at(*corner));
-    }
-    for id in 0..4u32 {
-        let (from, to) = (corners[id as usize], corners[(id as usize + 1) % 4]);
-        let mut road = arm(0.0, 60.0, CrossSection::driving(1, 0, 3.5), RIGHT);
-        road.reference_line = ReferenceLine::straight(from, to).unwrap();
-        (road.from, road.to) = (NodeId(id), NodeId((id + 1) % 4));
-        network.put_road(RoadId(id), road);
-    }
+    let corners = [(0.0, 0.0), (60.0, 0.0), (60.0, 60.0), (0.0, 60.0)];
+    let network = network_of(
+        &corners,
+        3.5,
+        &[0, 1, 2, 3].map(|id| (id, id, (id + 1) % 4, (1, 0))),
+    );
     assert!(layout(&network, RIGHT).rings.is_empty());
 }
 
@@ -1114,7 +1098,6 @@ fn an_edit_of_a_ring_reaches_all_around_it() {
 #[test]
 fn nodes_of_one_junction_decide_together() {
     // Two nodes 4 m apart become one junction; roads 10 and 11 end at the first, 12 and 13 at the other.
-    let mut network = crate::RoadNetwork::default();
     let places = [
         (0.0, 0.0),
         (4.0, 0.0),
@@ -1123,19 +1106,12 @@ fn nodes_of_one_junction_decide_together() {
         (94.0, 0.0),
         (4.0, -90.0),
     ];
-    for (id, place) in (0..).zip(places) {
-        network.put_node(NodeId(id), crate::Node::at(place.into()));
-    }
-    let mut join = |id: u32, from: u32, to: u32| {
-        let mut road = arm(0.0, 1.0, CrossSection::driving(1, 1, 3.5), RIGHT);
-        let at = |i: u32| DVec2::from(places[i as usize]);
-        road.reference_line = ReferenceLine::straight(at(from), at(to)).unwrap();
-        (road.from, road.to) = (NodeId(from), NodeId(to));
-        network.put_road(RoadId(id), road);
-    };
-    for (id, from, to) in [(1, 0, 1), (10, 2, 0), (11, 3, 0), (12, 4, 1), (13, 5, 1)] {
-        join(id, from, to);
-    }
+    let streets = [(1, 0, 1), (10, 2, 0), (11, 3, 0), (12, 4, 1), (13, 5, 1)];
+    let network = network_of(
+        &places,
+        3.5,
+        &streets.map(|(id, from, to)| (id, from, to, (1, 1))),
+    );
     let decided = |rules: [JunctionRules; 2]| {
         let mut network = network.clone();
         for (id, rules) in (0..).zip(rules) {
