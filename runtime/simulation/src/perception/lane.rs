@@ -131,8 +131,8 @@ impl View<'_> {
     }
 
     /// The point so far ahead, m, on the circle that the way of an agent follows just ahead: it touches the
-    /// lane at `here` beside the vehicle and passes through the lane a little farther on. `waypoint` is the point of
-    /// the way that is as far ahead.
+    /// lane at `here`, beside the vehicle, and passes through the lane a little farther on. `waypoint` is the
+    /// point of the way that is as far ahead.
     ///
     /// ```text
     ///                    .-'      On the way lies Q. For Q one steers before the bend begins, drives inside
