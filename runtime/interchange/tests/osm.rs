@@ -181,6 +181,24 @@ fn carriageways_that_lie_too_close_keep_to_their_own_side() {
 }
 
 #[test]
+fn carriageways_of_a_thousand_kilometres_are_parted_in_no_time() {
+    // 6 m of longitude between them; what looked at all pairs of places along them took minutes.
+    let text = r#"<osm version="0.6">
+  <node id="1" lat="44.0" lon="-6.26"/><node id="2" lat="53.0" lon="-6.26"/>
+  <node id="3" lat="44.0" lon="-6.25991"/><node id="4" lat="53.0" lon="-6.25991"/>
+  <way id="10"><nd ref="1"/><nd ref="2"/><tag k="highway" v="primary"/><tag k="oneway" v="yes"/><tag k="lanes" v="2"/></way>
+  <way id="11"><nd ref="4"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="oneway" v="yes"/><tag k="lanes" v="2"/></way>
+</osm>"#;
+    let elements = read(text.as_bytes()).unwrap();
+    let (scenario, summary) = import(&elements, &ImportOptions::default()).unwrap();
+    assert!(summary.road_km > 2000.0, "{}", summary.road_km);
+    for (_, road) in scenario.network().roads() {
+        let (right, left) = road.edges(0.5 * road.length());
+        assert!((right + left).abs() > 0.1, "{right} {left}");
+    }
+}
+
+#[test]
 fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
     let relation = |id: u32, from: u32, via: u32, to: u32| {
         format!(

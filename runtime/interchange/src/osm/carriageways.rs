@@ -15,9 +15,9 @@
 //! ```
 
 use glam::DVec2;
-use roadwright_geometry::Pose;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{Pose, ReferenceLine};
 use roadwright_scenario::{DrivingSide, LaneDirection, Poly3, Road};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
@@ -28,8 +28,10 @@ const GAP: f64 = 0.2;
 const OPPOSITE: f64 = 20.0 * PI / 180.0;
 /// Between places along a line at which the distance is looked at, m.
 const STEP: f64 = 8.0;
-/// Between points of a line to which distances are measured, m.
-const FINE: f64 = 1.0;
+/// A place may lie so far before or beyond a line and still be beside it, m.
+const BEYOND: f64 = 2.0;
+/// Lines of opposite directions that cross by less than this are on the wrong side by chance, m.
+const CROSSED: f64 = 0.5;
 /// How fast lanes move aside, m for each metre.
 const SLOPE: f64 = 0.1;
 /// Least that lanes are moved, m.
@@ -48,12 +50,15 @@ pub(super) fn part(
     let all: Vec<Carriageway> = indices
         .filter_map(|index| Carriageway::of(index, &roads[index], side))
         .collect();
-    let lines = Lines::of(&all, roads);
+    let knots = Knots::of(&all);
     let mut moved = Vec::new();
     for (number, own) in all.iter().enumerate() {
         let aside = own.aside(|pose| {
-            let others = lines.beside(number, pose.position).into_iter();
-            let shifts = others.map(|(other, there)| own.apart_from(&all[other], there, pose));
+            let others = knots.beside(number, pose.position).into_iter();
+            let shifts = others.map(|(other, near)| {
+                let line = &roads[all[other].road].reference_line;
+                own.apart_from(&all[other], foot(line, near, pose.position), pose)
+            });
             shifts.fold(0.0, f64::max)
         });
         if aside.iter().any(|(_, by)| *by > LEAST) {
@@ -95,7 +100,7 @@ impl Carriageway {
         let sign = -f64::from(own);
         Some(Self {
             road: index,
-            knots: places(road, STEP),
+            knots: knots(road),
             offset: Poly3::value_in(&road.lane_offset, 0.0),
             inner: if sign > 0.0 { left } else { -right },
             sign,
@@ -104,15 +109,13 @@ impl Carriageway {
     }
 
     /// How far its lanes move away from oncoming traffic at each knot, m, where `wanted` says how far they
-    /// should at a place.
+    /// should at a place: before and behind it less and less.
     fn aside(&self, wanted: impl Fn(Pose) -> f64) -> Vec<(f64, f64)> {
         let knots = self.knots.iter();
-        let wanted: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
-        let eased = |&(s, _): &(f64, f64)| {
-            let reach = |&(at, by): &(f64, f64)| by - SLOPE * (at - s).abs();
-            (s, wanted.iter().map(reach).fold(0.0, f64::max))
-        };
-        wanted.iter().map(eased).collect()
+        let mut aside: Vec<(f64, f64)> = knots.map(|&(s, pose)| (s, wanted(pose))).collect();
+        ease(aside.iter_mut());
+        ease(aside.iter_mut().rev());
+        aside
     }
 
     /// How far its lanes at a pose move away from another carriageway, which is `there`, m; 0 where that is
@@ -122,7 +125,7 @@ impl Carriageway {
         let place = there.to_local(pose.position);
         // Seen from there as well, oncoming traffic keeps to that side.
         let distance = place.y * self.sign;
-        let is_beside = place.x.abs() <= 2.0 * FINE && distance >= -0.5 * FINE;
+        let is_beside = place.x.abs() <= BEYOND && distance >= -CROSSED;
         if other.layer != self.layer || PI - turned > OPPOSITE || !is_beside {
             return 0.0;
         }
@@ -160,40 +163,54 @@ impl Carriageway {
     }
 }
 
-/// Places along a road, at most so far apart, m: how far along, and there.
-fn places(road: &Road, step: f64) -> Vec<(f64, Pose)> {
-    let count = (road.length() / step).ceil().max(1.0) as usize;
+/// Places along a road, at most `STEP` apart: how far along, m, and there.
+fn knots(road: &Road) -> Vec<(f64, Pose)> {
+    let count = (road.length() / STEP).ceil().max(1.0) as usize;
     let along = (0..=count).map(|i| road.length() * i as f64 / count as f64);
     along.map(|s| (s, road.reference_line.pose(s))).collect()
 }
 
-/// Points along the lines of all carriageways.
-struct Lines {
-    grid: GridIndex,
-    /// The carriageway of each point, and its pose.
-    points: Vec<(usize, Pose)>,
+/// Raises what comes after a place to what `SLOPE` leaves of it.
+fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
+    let mut before: Option<(f64, f64)> = None;
+    for place in places {
+        if let Some((s, by)) = before {
+            place.1 = place.1.max(by - SLOPE * (place.0 - s).abs());
+        }
+        before = Some(*place);
+    }
 }
 
-impl Lines {
-    fn of(all: &[Carriageway], roads: &[Road]) -> Self {
-        let numbered = all.iter().enumerate();
-        let points: Vec<(usize, Pose)> = numbered
-            .flat_map(|(number, carriageway)| {
-                let places = places(&roads[carriageway.road], FINE).into_iter();
-                places.map(move |(_, pose)| (number, pose))
-            })
-            .collect();
-        let positions: Vec<DVec2> = points.iter().map(|(_, pose)| pose.position).collect();
+/// The nearest place of a line, from one near it: how far along that is, m.
+fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
+    // On a straight line the first step is there; the others follow bends.
+    let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());
+    line.pose((0..3).fold(near, nearer))
+}
+
+/// The knots of all carriageways, by place.
+struct Knots {
+    grid: GridIndex,
+    /// The carriageway of each, and how far along it, m.
+    along: Vec<(usize, f64)>,
+}
+
+impl Knots {
+    fn of(all: &[Carriageway]) -> Self {
+        let each = || all.iter().enumerate();
+        let along = each().flat_map(|(number, own)| own.knots.iter().map(move |k| (number, k.0)));
+        let places = each().flat_map(|(_, own)| own.knots.iter().map(|k| k.1.position));
         let mut grid = GridIndex::new();
-        grid.rebuild(&positions, REACH);
-        Self { grid, points }
+        grid.rebuild(&places.collect::<Vec<DVec2>>(), REACH);
+        let along = along.collect();
+        Self { grid, along }
     }
 
-    /// The nearest point of each other carriageway near a place of one.
-    fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, Pose> {
+    /// How far along each other carriageway its nearest knot lies, m, of those near a place of one.
+    fn beside(&self, own: usize, place: DVec2) -> BTreeMap<usize, f64> {
         let mut nearest: BTreeMap<usize, (f64, u32)> = BTreeMap::new();
         self.grid.for_each_within(place, REACH, |id, position| {
-            let (number, _) = self.points[id as usize];
+            let (number, _) = self.along[id as usize];
             let found = ((position - place).length_squared(), id);
             let best = nearest.entry(number).or_insert(found);
             // Of two equally near the one that lies before the other.
@@ -202,9 +219,38 @@ impl Lines {
             }
         });
         nearest.remove(&own);
-        let poses = nearest.into_iter();
-        poses
-            .map(|(number, (_, id))| (number, self.points[id as usize].1))
+        let nearest = nearest.into_iter();
+        nearest
+            .map(|(number, (_, id))| (number, self.along[id as usize].1))
             .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lanes_move_as_far_as_the_place_that_reaches_farthest(
+            steps in proptest::collection::vec((1.0..8.0f64, 0.0..5.0f64), 1..40),
+        ) {
+            let places: Vec<(f64, f64)> = steps
+                .iter()
+                .scan(0.0, |s, &(step, by)| {
+                    *s += step;
+                    Some((*s, by))
+                })
+                .collect();
+            let mut eased = places.clone();
+            ease(eased.iter_mut());
+            ease(eased.iter_mut().rev());
+            for (s, by) in eased {
+                let reach = places.iter().map(|(at, by)| by - SLOPE * (at - s).abs());
+                let farthest = reach.fold(0.0, f64::max);
+                prop_assert!((by - farthest).abs() < 1e-9, "{by} and {farthest} at {s}");
+            }
+        }
     }
 }
