@@ -11,11 +11,9 @@ use roadwright_scenario::DynamicsLevel;
 /// Fixed, and not a share of the rows by the number of threads: a slice is what a module is asked
 /// about at once, and what a plugin's fault strikes, so it must be the same with any number of
 /// threads. 64 rows are 8 KiB (a row has at most 128 bytes; twice that for those who drive by pedals): enough work to outweigh
-/// the handing over, and few enough that a hundred agents keep two threads busy.
+/// the handing over, and few enough that they stay in the first cache until they are answered.
 pub(crate) const SLICE: usize = 64;
-/// Rows that are perceived and asked about before the next ones are: they stay in the cache.
-const BATCH: usize = 128;
-/// The same for modules that want a batch as a whole: plugins are asked about so many at once.
+/// Rows of a batch for modules that want it as a whole: plugins are asked about so many at once.
 const WHOLE_BATCH: usize = 1024;
 
 /// Lists of agents that an instance has at most, one for each step of its period. Steps of a longer
@@ -170,50 +168,79 @@ impl Rota {
     }
 }
 
-/// Rows of one slot, kept between steps so that nothing is allocated in them.
-#[derive(Default)]
-pub(crate) struct Rows<I, O> {
-    inputs: Vec<I>,
-    /// The answers to the last question.
-    pub(crate) outputs: Vec<O>,
+/// Agents by index and by id, in batches: a slice, or slices for all threads, or as many as plugins are asked
+/// about at once.
+pub(crate) fn batches<'a>(
+    helpers: Option<&rayon::ThreadPool>,
+    is_whole: bool,
+    (indices, ids): (&'a [u32], &'a [u64]),
+) -> impl Iterator<Item = (&'a [u32], &'a [u64])> {
+    let size = match helpers {
+        _ if is_whole => WHOLE_BATCH,
+        // Two slices each, since one may take longer than another.
+        Some(helpers) => 2 * SLICE * helpers.current_num_threads(),
+        None => SLICE,
+    };
+    indices.chunks(size).zip(ids.chunks(size))
 }
 
-impl<I, O> Rows<I, O>
+/// Rows of one slot, kept between steps so that nothing is allocated in them: what modules are asked, what
+/// they answer, and what the asking stage notes of each row.
+#[derive(Default)]
+pub(crate) struct Rows<I, O, N = ()> {
+    /// Those of the last batch.
+    pub(crate) inputs: Vec<I>,
+    pub(crate) outputs: Vec<O>,
+    pub(crate) notes: Vec<N>,
+}
+
+/// Rows of a slice: what is asked, what is answered, and what is noted.
+pub(crate) type Slices<'a, I, O, N> = (&'a mut [I], &'a mut [O], &'a mut [N]);
+
+impl<I, O, N> Rows<I, O, N>
 where
     I: Default + Clone + Send + Sync,
     O: Default + Clone + Send,
+    N: Default + Clone + Send,
 {
     /// Bytes that the rows take.
     pub(crate) fn bytes(&self) -> usize {
-        self.inputs.capacity() * size_of::<I>() + self.outputs.capacity() * size_of::<O>()
+        self.inputs.capacity() * size_of::<I>()
+            + self.outputs.capacity() * size_of::<O>()
+            + self.notes.capacity() * size_of::<N>()
     }
 
     /// Perceives and asks batch by batch; with helpers the slices of a batch are shared out, unless
-    /// the module wants it as a whole. What is about to be perceived is said before. Returns what the slices return, in their order.
+    /// the module wants it as a whole. What is about to be perceived is said before. Answers and notes are
+    /// kept until the next question, of all batches. Returns what the slices return, in their order.
     pub(crate) fn ask<E: Send>(
         &mut self,
         helpers: Option<&rayon::ThreadPool>,
         is_whole: bool,
-        (indices, ids): (&[u32], &[u64]),
+        due: (&[u32], &[u64]),
         (prepare, perceive): (impl Fn(&[u32]) + Sync, impl Fn(u32) -> I + Sync),
-        answer: impl Fn((&[u32], &[u64]), &mut [I], &mut [O]) -> E + Sync,
+        answer: impl Fn((&[u32], &[u64]), Slices<'_, I, O, N>) -> E + Sync,
     ) -> Vec<E> {
-        self.outputs.clear();
-        self.outputs.resize(indices.len(), O::default());
+        let (outputs, notes) = (&mut self.outputs, &mut self.notes);
+        outputs.clear();
+        outputs.resize(due.0.len(), O::default());
+        notes.clear();
+        notes.resize(due.0.len(), N::default());
+        let (mut outputs, mut notes) = (&mut outputs[..], &mut notes[..]);
         let mut told = Vec::new();
-        let size = if is_whole { WHOLE_BATCH } else { BATCH };
-        let parts = indices.chunks(size).zip(ids.chunks(size));
-        for (agents, outputs) in parts.zip(self.outputs.chunks_mut(size)) {
+        for agents in batches(helpers, is_whole, due) {
             let count = agents.0.len();
             if self.inputs.len() < count {
                 self.inputs.resize(count, I::default());
             }
-            let inputs = &mut self.inputs[..count];
             ask_batch(
-                helpers,
-                is_whole,
+                (helpers, is_whole),
                 agents,
-                (inputs, outputs),
+                (
+                    &mut self.inputs[..count],
+                    outputs.split_off_mut(..count).expect("one for each agent"),
+                    notes.split_off_mut(..count).expect("one for each agent"),
+                ),
                 (&prepare, &perceive),
                 &answer,
                 &mut told,
@@ -223,42 +250,41 @@ where
     }
 }
 
-fn ask_batch<I: Send + Sync, O: Send, E: Send>(
-    helpers: Option<&rayon::ThreadPool>,
-    is_whole: bool,
+fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
+    (helpers, is_whole): (Option<&rayon::ThreadPool>, bool),
     (indices, ids): (&[u32], &[u64]),
-    (inputs, outputs): (&mut [I], &mut [O]),
+    rows: Slices<'_, I, O, N>,
     (prepare, perceive): (&(impl Fn(&[u32]) + Sync), &(impl Fn(u32) -> I + Sync)),
-    answer: &(impl Fn((&[u32], &[u64]), &mut [I], &mut [O]) -> E + Sync),
+    answer: &(impl Fn((&[u32], &[u64]), Slices<'_, I, O, N>) -> E + Sync),
     told: &mut Vec<E>,
 ) {
-    let slice = |(indices, ids): (&[u32], &[u64]), inputs: &mut [I], outputs: &mut [O]| {
+    let slice = |(indices, ids): (&[u32], &[u64]), rows: Slices<'_, I, O, N>| {
         prepare(indices);
-        for (&agent, input) in indices.iter().zip(inputs.iter_mut()) {
+        for (&agent, input) in indices.iter().zip(rows.0.iter_mut()) {
             *input = perceive(agent);
         }
-        answer((indices, ids), inputs, outputs)
+        answer((indices, ids), rows)
     };
     // Three ways to the same rows: alone; perceived in parallel and asked as a whole; or both in
     // slices. Which one is taken changes no bit, because a row depends on its agent and the world
     // only, and results are put together in the order of slices.
     match helpers {
-        None => told.push(slice((indices, ids), inputs, outputs)),
+        None => told.push(slice((indices, ids), rows)),
         Some(helpers) if is_whole => {
             helpers.install(|| {
-                let rows = inputs.par_iter_mut().zip(indices);
+                let rows = rows.0.par_iter_mut().zip(indices);
                 rows.for_each(|(input, &agent)| *input = perceive(agent));
             });
-            told.push(answer((indices, ids), inputs, outputs));
+            told.push(answer((indices, ids), rows));
         }
         Some(helpers) => told.extend(helpers.install(|| {
             let agents = indices.par_chunks(SLICE).zip(ids.par_chunks(SLICE));
-            let rows = inputs
-                .par_chunks_mut(SLICE)
-                .zip(outputs.par_chunks_mut(SLICE));
+            let asked = rows.0.par_chunks_mut(SLICE);
+            let answered = rows.1.par_chunks_mut(SLICE);
+            let noted = rows.2.par_chunks_mut(SLICE);
             agents
-                .zip(rows)
-                .map(|(agents, (inputs, outputs))| slice(agents, inputs, outputs))
+                .zip(asked.zip(answered).zip(noted))
+                .map(|(agents, ((inputs, outputs), notes))| slice(agents, (inputs, outputs, notes)))
                 .collect::<Vec<E>>()
         })),
     }

@@ -6,7 +6,7 @@ mod pool;
 mod saving;
 mod signal_controllers;
 
-pub(crate) use batch::{Rota, Rows, SLICE};
+pub(crate) use batch::{Rota, Rows, SLICE, batches};
 pub(crate) use boundary::SavedMembership;
 pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedInstance, SavedSwap};

@@ -89,7 +89,7 @@ fn ask(
                 false => seen.behaviour_input(agent),
             },
         ),
-        |(indices, ids), inputs, outputs| {
+        |(indices, ids), (inputs, outputs, _)| {
             let step = Step {
                 indices,
                 ids,

@@ -4,7 +4,7 @@ use super::pivot::Pivot;
 use crate::agents::{Agents, Order, Statistics};
 use crate::clock::Clock;
 use crate::dynamics::stride;
-use crate::modules::{Modules, Rota, Rows};
+use crate::modules::{Modules, Rota, Rows, batches};
 use crate::perception::{Look, Surroundings, View};
 use roadwright_agent::{Controller, Module, Step};
 use roadwright_plugin_api::{
@@ -22,20 +22,16 @@ pub(crate) struct Controlling {
 impl Controlling {
     /// Bytes of the rows.
     pub(crate) fn bytes(&self) -> usize {
-        self.asking.rows.bytes()
+        self.asking.rows.bytes() + self.asking.pedals.bytes()
     }
 }
 
 /// What is filled anew with each question.
 #[derive(Default)]
 struct Asking {
-    rows: Rows<ControllerInput, ControllerOutput>,
+    rows: Rows<ControllerInput, ControllerOutput, Sample>,
     /// The same of those who drive by pedals.
-    pedals: Rows<PedalsInput, PedalsOutput>,
-    /// What came of their rows.
-    orders: Vec<Order>,
-    /// What is counted for each row.
-    samples: Vec<Sample>,
+    pedals: Rows<PedalsInput, PedalsOutput, Sample>,
 }
 
 /// Who would have to brake harder than this to stand where it has to is held back, m/s^2. Controllers
@@ -78,6 +74,7 @@ pub(crate) fn control(
 }
 
 /// A controller, when it is asked, and about which agents: by index and by id.
+#[derive(Clone, Copy)]
 struct Asked<'a> {
     module: &'a Module<dyn Controller>,
     step: Step<'a>,
@@ -89,77 +86,85 @@ impl Asking {
     fn ask(
         &mut self,
         helpers: Option<&rayon::ThreadPool>,
+        asked: Asked<'_>,
+        surroundings: Surroundings<'_>,
+        agents: &mut Agents,
+    ) -> u64 {
+        // Batch by batch, while rows are in the cache: what is written of one batch (commands, who is held,
+        // what is counted) is nothing that is perceived of the next.
+        let ask = match asked.module.wants_pedals() {
+            true => Self::ask_for_pedals,
+            false => Self::ask_for_commands,
+        };
+        let is_whole = asked.module.logic.asks_whole();
+        let all = batches(helpers, is_whole, asked.due);
+        all.map(|due| ask(self, helpers, Asked { due, ..asked }, surroundings, agents))
+            .sum()
+    }
+
+    fn ask_for_commands(
+        &mut self,
+        helpers: Option<&rayon::ThreadPool>,
         Asked { module, step, due }: Asked<'_>,
         surroundings: Surroundings<'_>,
         agents: &mut Agents,
     ) -> u64 {
-        if due.0.is_empty() {
-            return 0;
-        }
-        let look = Look::of(module);
-        // Rows are perceived, sampled and answered slice by slice, while they are in the cache. All of
-        // that reads the world; commands are written when the instance has answered.
-        let seen = surroundings.with(agents);
-        let is_whole = module.logic.asks_whole();
-        self.samples.clear();
-        if module.wants_pedals() {
-            let told = self.pedals.ask(
-                helpers,
-                is_whole,
-                due,
-                (
-                    |agents: &[u32]| seen.warm(agents, look),
-                    |agent| PedalsInput {
-                        seen: seen.allowed_input(agent, look),
-                        drive: seen.drive(agent),
-                    },
-                ),
-                |(indices, ids), inputs, outputs| {
-                    let rows = inputs.iter_mut().map(|input| &mut input.seen);
-                    let samples = seen.sampled(indices, rows);
-                    let step = Step {
-                        indices,
-                        ids,
-                        ..step
-                    };
-                    module.drive(&step, inputs, outputs);
-                    let pressed = inputs.iter().zip(&*outputs);
-                    let orders =
-                        pressed.map(|(input, output)| Order::of_pedals(output, &input.drive));
-                    (samples, orders.collect::<Vec<_>>())
-                },
-            );
-            for (samples, orders) in told {
-                self.samples.extend(samples);
-                self.orders.extend(orders);
-            }
-            let orders = self.orders.drain(..);
-            return take_orders(due.0, orders, &self.samples, step.period, agents);
-        }
-        let samples = self.rows.ask(
+        let (seen, look) = (surroundings.with(agents), Look::of(module));
+        self.rows.ask(
             helpers,
-            is_whole,
+            module.logic.asks_whole(),
             due,
             (
                 |agents: &[u32]| seen.warm(agents, look),
                 |agent| seen.allowed_input(agent, look),
             ),
-            |(indices, ids), inputs, outputs| {
-                let samples = seen.sampled(indices, inputs.iter_mut());
+            |(indices, ids), (inputs, outputs, samples)| {
+                seen.sample_all(indices, inputs.iter_mut(), samples);
                 let step = Step {
                     indices,
                     ids,
                     ..step
                 };
                 module.step(&step, inputs, outputs);
-                samples
             },
         );
-        for slice in samples {
-            self.samples.extend(slice);
-        }
         let orders = self.rows.outputs.iter().map(|&answer| answer.into());
-        take_orders(due.0, orders, &self.samples, step.period, agents)
+        take_orders(due.0, orders, &self.rows.notes, step.period, agents)
+    }
+
+    fn ask_for_pedals(
+        &mut self,
+        helpers: Option<&rayon::ThreadPool>,
+        Asked { module, step, due }: Asked<'_>,
+        surroundings: Surroundings<'_>,
+        agents: &mut Agents,
+    ) -> u64 {
+        let (seen, look) = (surroundings.with(agents), Look::of(module));
+        self.pedals.ask(
+            helpers,
+            module.logic.asks_whole(),
+            due,
+            (
+                |agents: &[u32]| seen.warm(agents, look),
+                |agent| PedalsInput {
+                    seen: seen.allowed_input(agent, look),
+                    drive: seen.drive(agent),
+                },
+            ),
+            |(indices, ids), (inputs, outputs, samples)| {
+                let rows = inputs.iter_mut().map(|input| &mut input.seen);
+                seen.sample_all(indices, rows, samples);
+                let step = Step {
+                    indices,
+                    ids,
+                    ..step
+                };
+                module.drive(&step, inputs, outputs);
+            },
+        );
+        let answers = self.pedals.inputs.iter().zip(&self.pedals.outputs);
+        let orders = answers.map(|(input, output)| Order::of_pedals(output, &input.drive));
+        take_orders(due.0, orders, &self.pedals.notes, step.period, agents)
     }
 }
 
@@ -253,19 +258,20 @@ struct Sample {
 }
 
 impl View<'_> {
-    /// What is counted of the moment for each row of a slice, and applies the wishes of behaviours to them.
-    fn sampled<'r>(
+    /// What is counted of the moment for each row of a slice; applies the wishes of behaviours to them.
+    fn sample_all<'r>(
         &self,
         indices: &[u32],
         rows: impl Iterator<Item = &'r mut ControllerInput>,
-    ) -> Vec<Sample> {
-        let rows = indices.iter().zip(rows);
-        let samples = rows.map(|(&agent, input)| Sample {
-            stand: self.stand(agent, input),
-            pivot: self.pivot(agent, input),
-            ..self.sample(agent, input)
-        });
-        samples.collect()
+        samples: &mut [Sample],
+    ) {
+        for ((&agent, input), sample) in indices.iter().zip(rows).zip(samples) {
+            *sample = Sample {
+                stand: self.stand(agent, input),
+                pivot: self.pivot(agent, input),
+                ..self.sample(agent, input)
+            };
+        }
     }
 
     fn stand(&self, agent: u32, input: &ControllerInput) -> Stand {
