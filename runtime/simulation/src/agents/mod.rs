@@ -109,7 +109,7 @@ columns! {
 
 // Each byte is paid for every agent: a new field has to fit or to be worth the new limit.
 // Agents are many.
-const _: () = assert!(Agents::BYTES <= 336);
+const _: () = assert!(Agents::BYTES <= 320);
 
 impl Agents {
     /// One more than the largest index ever given away.

@@ -142,8 +142,9 @@ pub(crate) struct Claim {
     // Nothing at index 0 is ever asked for: the agent begins there, and asks for what lies ahead.
     /// Index in the route of the connection that is asked for; 0 for none.
     pub(crate) asked_for: u32,
-    /// The step of asking.
-    pub(crate) asked_at: u64,
+    /// The step of asking, and [`u32::MAX`] for all that are later than that: 497 days at 0.01 s, after which
+    /// those who ask go in the order of their ids.
+    asked_at: u32,
     /// One more than the index in the route of the connection on which it has to wait for another who
     /// passes first; 0 for none.
     pub(crate) wall_at: u32,
@@ -153,6 +154,22 @@ pub(crate) struct Claim {
     pub(crate) refused: Refusal,
     /// Whether its controller was held back from driving over the place where it has to stand.
     pub(crate) is_held: bool,
+}
+
+impl Claim {
+    /// Asks for the connection at an index of the route, in a step. Who has done so before keeps its place
+    /// in the order.
+    pub(crate) fn ask(&mut self, at: u32, step: u64) {
+        if self.asked_for != at {
+            self.asked_for = at;
+            self.asked_at = u32::try_from(step).unwrap_or(u32::MAX);
+        }
+    }
+
+    /// The step of asking.
+    pub(crate) fn asked_since(&self) -> u64 {
+        u64::from(self.asked_at)
+    }
 }
 
 /// Why an agent is not let into a junction.
@@ -287,8 +304,6 @@ pub(crate) struct Statistics {
     pub(crate) started: f64,
     /// m.
     pub(crate) distance: f64,
-    /// Sum over the steps, m^2.
-    pub(crate) squared_penetration: f64,
     /// Sum over the samples of the speed that the road allowed, m/s.
     pub(crate) road_speed_sum: f64,
     /// Sums over the steps.
@@ -300,7 +315,7 @@ pub(crate) struct Statistics {
     pub(crate) steps: u32,
     /// Sum over the samples, (m/s^3)^2.
     pub(crate) squared_jerk: f64,
-    /// Acceleration at the last sample, m/s^2.
+    /// Acceleration at the last sample, m/s^2; infinite if it stood.
     pub(crate) sampled_acceleration: f32,
     /// Sums over the samples; what they mean stands at [`roadwright_agent::Conduct`].
     pub(crate) collision_exposure: f32,
@@ -312,8 +327,7 @@ pub(crate) struct Statistics {
     /// Least time between another's leaving a place in a junction and the own coming there, s; 0 if
     /// nobody was there.
     pub(crate) least_post_encroachment: f32,
-    /// Sum over the steps, m.
+    /// Sums over the steps, m and m^2.
     pub(crate) penetration: f32,
-    /// Whether it stood at the last sample.
-    pub(crate) stood: bool,
+    pub(crate) squared_penetration: f32,
 }

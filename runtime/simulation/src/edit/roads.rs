@@ -484,7 +484,7 @@ fn wanted_claims(
             {
                 let id = agents.identity[index].id;
                 wanted.push(Wanted {
-                    order: (place > at, tickets[index], claim.asked_at, id),
+                    order: (place > at, tickets[index], claim.asked_since(), id),
                     place,
                     agent,
                     path,

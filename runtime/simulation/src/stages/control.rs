@@ -348,13 +348,15 @@ impl Statistics {
         self.uninvited += u32::from(sample.is_uninvited);
         // Appearing, setting out and coming to rest change the acceleration in one step, whatever the
         // driver does: no jerk is counted there. Two samples give one jerk, so the first has none.
-        if self.samples > 1 && !self.stood && !sample.stands {
-            let before = f64::from(self.sampled_acceleration);
+        let before = f64::from(self.sampled_acceleration);
+        if self.samples > 1 && before.is_finite() && !sample.stands {
             let jerk = (sample.acceleration - before) / period;
             self.squared_jerk += jerk * jerk;
         }
-        self.sampled_acceleration = sample.acceleration as f32;
-        self.stood = sample.stands;
+        self.sampled_acceleration = match sample.stands {
+            true => f32::INFINITY,
+            false => sample.acceleration as f32,
+        };
         self.samples += 1;
     }
 }

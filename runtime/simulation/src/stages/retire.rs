@@ -105,7 +105,7 @@ fn fitness_input(statistics: &Statistics, dt: f64) -> FitnessInput {
     let steps = f64::from(statistics.steps);
     let time = steps * dt;
     FitnessInput {
-        crash_rating: statistics.squared_penetration / steps,
+        crash_rating: f64::from(statistics.squared_penetration) / steps,
         mean_speed: statistics.distance / time,
         mean_road_speed: statistics.road_speed_sum / f64::from(statistics.samples.max(1)),
         distance: statistics.distance,

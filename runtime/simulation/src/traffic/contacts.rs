@@ -438,8 +438,9 @@ fn take(
         // worse than a scrape.
         for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
             let statistics = &mut agents.statistics[agent as usize];
-            statistics.squared_penetration += contact.depth * contact.depth * steps as f64;
-            statistics.penetration += contact.depth as f32 * steps as f32;
+            let (depth, steps) = (contact.depth as f32, steps as f32);
+            statistics.penetration += depth * steps;
+            statistics.squared_penetration += depth * depth * steps;
         }
         touching.insert((id, contact.with));
         // The log has one line when bodies begin to overlap, and the next one after they parted.

@@ -170,7 +170,7 @@ impl Claims {
         let let_in = let_in.map(|grant| {
             let claim = &scene.agents.claim[grant.agent as usize];
             let since = if claim.asked_for == grant.at {
-                claim.asked_at
+                claim.asked_since()
             } else {
                 scene.step
             };

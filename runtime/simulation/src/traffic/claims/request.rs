@@ -221,12 +221,10 @@ pub(super) fn collect(
         }
         // Its place in the order is that of the step in which it first asked for this connection.
         // A new route resets `asked_for`: the agent queues again for what it needs now.
-        if claim.asked_for != at {
-            (claim.asked_for, claim.asked_at) = (at, step);
-        }
+        claim.ask(at, step);
         claim.refused = refused;
         requests.push(Request {
-            since: claim.asked_at,
+            since: claim.asked_since(),
             id: who.id,
             agent: index as u32,
             at,

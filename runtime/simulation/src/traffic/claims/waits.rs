@@ -172,7 +172,7 @@ impl Claims {
             let connection = scene.route(agent).lanelet(claim.asked_for);
             let path = connection.and_then(|connection| scene.ground.contested(connection));
             let request = path.map(|path| Request {
-                since: claim.asked_at,
+                since: claim.asked_since(),
                 id: scene.agents.identity[agent as usize].id,
                 agent,
                 at: claim.asked_for,
