@@ -9,7 +9,7 @@ use crate::ground::Ring;
 use crate::route::place_to_wait;
 use roadwright_scenario::Control;
 use roadwright_scenario::junction::{GAP_ON_RED, RightOfWay, Sign};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
 /// in, who then stand in each other's way.
@@ -302,16 +302,15 @@ impl Scene<'_> {
     /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
     /// has to change lanes and may wait for a gap.
     fn waits_up_to(&self, agent: u32, (at, lane): (u32, LaneletId)) -> f64 {
-        let graph = self.ground.graph();
-        let own = graph.lanelet(lane);
-        if own.left == NO_LANELET && own.right == NO_LANELET {
+        let route = self.route(agent);
+        if !route.changes_lane_at(at, self.ground) {
             return f64::INFINITY;
         }
-        let changes = self.route(agent).lane_changes_from(at, graph);
+        let changes = route.lane_changes_from(at, self.ground.graph());
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);
         // On a short lane it does not wait: it would do so in the junction.
-        if changes == 0 || place < kind.rear_overhang {
+        if place < kind.rear_overhang {
             return f64::INFINITY;
         }
         place + kind.front
