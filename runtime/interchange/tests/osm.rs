@@ -182,10 +182,10 @@ fn carriageways_that_lie_too_close_keep_to_their_own_side() {
 
 #[test]
 fn carriageways_of_a_thousand_kilometres_are_parted_in_no_time() {
-    // 6 m of longitude between them; what looked at all pairs of places along them took minutes.
+    // 4 m between them; what looked at all pairs of places along them took minutes.
     let text = r#"<osm version="0.6">
-  <node id="1" lat="44.0" lon="-6.26"/><node id="2" lat="53.0" lon="-6.26"/>
-  <node id="3" lat="44.0" lon="-6.25991"/><node id="4" lat="53.0" lon="-6.25991"/>
+  <node id="1" lat="45.0" lon="10.00006"/><node id="2" lat="54.0" lon="10.00006"/>
+  <node id="3" lat="45.0" lon="10.0"/><node id="4" lat="54.0" lon="10.0"/>
   <way id="10"><nd ref="1"/><nd ref="2"/><tag k="highway" v="primary"/><tag k="oneway" v="yes"/><tag k="lanes" v="2"/></way>
   <way id="11"><nd ref="4"/><nd ref="3"/><tag k="highway" v="primary"/><tag k="oneway" v="yes"/><tag k="lanes" v="2"/></way>
 </osm>"#;
