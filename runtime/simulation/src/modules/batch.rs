@@ -10,8 +10,9 @@ use roadwright_scenario::DynamicsLevel;
 ///
 /// Fixed, and not a share of the rows by the number of threads: a slice is what a module is asked
 /// about at once, and what a plugin's fault strikes, so it must be the same with any number of
-/// threads. 64 rows are 8 KiB (a row has at most 128 bytes; twice that for those who drive by pedals): enough work to outweigh
-/// the handing over, and few enough that they stay in the first cache until they are answered.
+/// threads. 64 rows are 8 KiB (a row has at most 128 bytes; twice that for those who drive by pedals):
+/// enough work to outweigh the handing over, and few enough that they stay in the first cache until they
+/// are answered.
 pub(crate) const SLICE: usize = 64;
 /// Rows of a batch for modules that want it as a whole: plugins are asked about so many at once.
 const WHOLE_BATCH: usize = 1024;

@@ -92,80 +92,117 @@ impl Asking {
     ) -> u64 {
         // Batch by batch, while rows are in the cache: what is written of one batch (commands, who is held,
         // what is counted) is nothing that is perceived of the next.
-        let ask = match asked.module.wants_pedals() {
-            true => Self::ask_for_pedals,
-            false => Self::ask_for_commands,
-        };
+        let by_pedals = asked.module.wants_pedals();
         let is_whole = asked.module.logic.asks_whole();
-        let all = batches(helpers, is_whole, asked.due);
-        all.map(|due| ask(self, helpers, Asked { due, ..asked }, surroundings, agents))
-            .sum()
+        let mut held = 0;
+        for due in batches(helpers, is_whole, asked.due) {
+            let batch = Asked { due, ..asked };
+            held += match by_pedals {
+                true => ask_batch(&mut self.pedals, helpers, batch, surroundings, agents),
+                false => ask_batch(&mut self.rows, helpers, batch, surroundings, agents),
+            };
+        }
+        held
+    }
+}
+
+/// What a controller is asked of one agent: for a command, or for pedals.
+trait Question: Default + Clone + Send + Sync {
+    type Answer: Default + Clone + Send;
+
+    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self;
+
+    /// The part that all controllers are told.
+    fn common(&mut self) -> &mut ControllerInput;
+
+    fn put(module: &Module<dyn Controller>, step: &Step<'_>, all: &[Self], to: &mut [Self::Answer]);
+
+    fn order(&self, answer: &Self::Answer) -> Order;
+}
+
+impl Question for ControllerInput {
+    type Answer = ControllerOutput;
+
+    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self {
+        seen.allowed_input(agent, look)
     }
 
-    fn ask_for_commands(
-        &mut self,
-        helpers: Option<&rayon::ThreadPool>,
-        Asked { module, step, due }: Asked<'_>,
-        surroundings: Surroundings<'_>,
-        agents: &mut Agents,
-    ) -> u64 {
-        let (seen, look) = (surroundings.with(agents), Look::of(module));
-        self.rows.ask(
-            helpers,
-            module.logic.asks_whole(),
-            due,
-            (
-                |agents: &[u32]| seen.warm(agents, look),
-                |agent| seen.allowed_input(agent, look),
-            ),
-            |(indices, ids), (inputs, outputs, samples)| {
-                seen.sample_all(indices, inputs.iter_mut(), samples);
-                let step = Step {
-                    indices,
-                    ids,
-                    ..step
-                };
-                module.step(&step, inputs, outputs);
-            },
-        );
-        let orders = self.rows.outputs.iter().map(|&answer| answer.into());
-        take_orders(due.0, orders, &self.rows.notes, step.period, agents)
+    fn common(&mut self) -> &mut ControllerInput {
+        self
     }
 
-    fn ask_for_pedals(
-        &mut self,
-        helpers: Option<&rayon::ThreadPool>,
-        Asked { module, step, due }: Asked<'_>,
-        surroundings: Surroundings<'_>,
-        agents: &mut Agents,
-    ) -> u64 {
-        let (seen, look) = (surroundings.with(agents), Look::of(module));
-        self.pedals.ask(
-            helpers,
-            module.logic.asks_whole(),
-            due,
-            (
-                |agents: &[u32]| seen.warm(agents, look),
-                |agent| PedalsInput {
-                    seen: seen.allowed_input(agent, look),
-                    drive: seen.drive(agent),
-                },
-            ),
-            |(indices, ids), (inputs, outputs, samples)| {
-                let rows = inputs.iter_mut().map(|input| &mut input.seen);
-                seen.sample_all(indices, rows, samples);
-                let step = Step {
-                    indices,
-                    ids,
-                    ..step
-                };
-                module.drive(&step, inputs, outputs);
-            },
-        );
-        let answers = self.pedals.inputs.iter().zip(&self.pedals.outputs);
-        let orders = answers.map(|(input, output)| Order::of_pedals(output, &input.drive));
-        take_orders(due.0, orders, &self.pedals.notes, step.period, agents)
+    fn put(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        all: &[Self],
+        to: &mut [Self::Answer],
+    ) {
+        module.step(step, all, to);
     }
+
+    fn order(&self, answer: &Self::Answer) -> Order {
+        (*answer).into()
+    }
+}
+
+impl Question for PedalsInput {
+    type Answer = PedalsOutput;
+
+    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self {
+        Self {
+            seen: seen.allowed_input(agent, look),
+            drive: seen.drive(agent),
+        }
+    }
+
+    fn common(&mut self) -> &mut ControllerInput {
+        &mut self.seen
+    }
+
+    fn put(
+        module: &Module<dyn Controller>,
+        step: &Step<'_>,
+        all: &[Self],
+        to: &mut [Self::Answer],
+    ) {
+        module.drive(step, all, to);
+    }
+
+    fn order(&self, answer: &Self::Answer) -> Order {
+        Order::of_pedals(answer, &self.drive)
+    }
+}
+
+/// Asks a controller about a batch of agents. Returns how many of them had to be held back.
+fn ask_batch<Q: Question>(
+    rows: &mut Rows<Q, Q::Answer, Sample>,
+    helpers: Option<&rayon::ThreadPool>,
+    Asked { module, step, due }: Asked<'_>,
+    surroundings: Surroundings<'_>,
+    agents: &mut Agents,
+) -> u64 {
+    let (seen, look) = (surroundings.with(agents), Look::of(module));
+    rows.ask(
+        helpers,
+        module.logic.asks_whole(),
+        due,
+        (
+            |agents: &[u32]| seen.warm(agents, look),
+            |agent| Q::perceive(&seen, agent, look),
+        ),
+        |(indices, ids), (inputs, outputs, samples)| {
+            seen.sample_all(indices, inputs.iter_mut().map(Q::common), samples);
+            let step = Step {
+                indices,
+                ids,
+                ..step
+            };
+            Q::put(module, &step, inputs, outputs);
+        },
+    );
+    let answers = rows.inputs.iter().zip(&rows.outputs);
+    let orders = answers.map(|(question, answer)| question.order(answer));
+    take_orders(due.0, orders, &rows.notes, step.period, agents)
 }
 
 /// Takes the orders of controllers, and counts the moment that they were asked about. Returns how many
