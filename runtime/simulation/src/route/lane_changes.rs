@@ -57,6 +57,13 @@ impl Route {
         ahead.count() as u32
     }
 
+    /// The same for each vehicle in each step: mostly there is none, and that is seen from what is at hand.
+    #[inline]
+    pub(crate) fn lane_changes_on(&self, at: u32, ground: &Ground) -> u32 {
+        let ahead = (at..).take_while(|&at| self.changes_lane_at(at, ground));
+        ahead.count() as u32
+    }
+
     /// The place of the next goal, m, if it is on lanelet `at`.
     fn goal_on(&self, at: u32, reached: u32) -> Option<f64> {
         match self.next_goal(reached)? {

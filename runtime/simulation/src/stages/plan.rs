@@ -259,10 +259,7 @@ impl Scene<'_> {
         // A lane change is missed when the end of the lane is closer than the vehicle can stop, and one
         // of several when the others would find no room.
         let route = self.routes.get(progress.route);
-        let changes = match route.changes_lane_at(progress.at, self.ground) {
-            true => route.lane_changes_from(progress.at, self.ground.graph()),
-            false => 0,
-        };
+        let changes = route.lane_changes_on(progress.at, self.ground);
         let speed = self.agents.motion[index].speed;
         let braking = speed * speed / (2.0 * PROFILE_BRAKING);
         let needed = f64::from(changes) * GIVE_UP_DISTANCE;

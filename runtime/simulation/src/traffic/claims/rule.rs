@@ -302,15 +302,11 @@ impl Scene<'_> {
     /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
     /// has to change lanes and may wait for a gap.
     fn waits_up_to(&self, agent: u32, (at, lane): (u32, LaneletId)) -> f64 {
-        let route = self.route(agent);
-        if !route.changes_lane_at(at, self.ground) {
-            return f64::INFINITY;
-        }
-        let changes = route.lane_changes_from(at, self.ground.graph());
+        let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);
         // On a short lane it does not wait: it would do so in the junction.
-        if place < kind.rear_overhang {
+        if changes == 0 || place < kind.rear_overhang {
             return f64::INFINITY;
         }
         place + kind.front
