@@ -181,7 +181,7 @@ fn ease<'a>(places: impl Iterator<Item = &'a mut (f64, f64)>) {
     }
 }
 
-/// The nearest place of a line, from one near it: how far along that is, m.
+/// The nearest place of a line, from one near it that is so far along, m.
 fn foot(line: &ReferenceLine, near: f64, place: DVec2) -> Pose {
     // On a straight line the first step is there; the others follow bends.
     let nearer = |s: f64, _| (s + line.pose(s).to_local(place).x).clamp(0.0, line.length());
