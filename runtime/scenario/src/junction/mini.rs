@@ -43,6 +43,10 @@ const JOIN_SHARE: f64 = 0.6;
 const JOIN: f64 = 55.0 * PI / 180.0;
 /// A shorter way along the ring is none: the corner is cut, rad.
 const LEAST_ARC: f64 = 3.0 * PI / 180.0;
+/// The ring is joined, and left, on a bend of this radius at least, m, where that can be done: else so far
+/// on that it can, in steps of `SHIFT`, rad.
+const LEAST_BEND: f64 = LEAST_RADIUS;
+const SHIFT: f64 = 2.0 * PI / 180.0;
 /// Distance of the points of a kerb by which the ring is placed, m.
 const STEP: f64 = 0.25;
 
@@ -203,23 +207,65 @@ impl Round {
         let is_back = arm.road_id == to_arm.road_id && arm.end == to_arm.end;
         // Back into the same arm it is once all around.
         let between = if is_back { TAU } else { between };
-        let along = between - start.join - end.leave;
-        if along < LEAST_ARC {
+        let most = between - LEAST_ARC;
+        if start.join + end.leave > most {
             return None;
         }
-        let first = start.bearing + self.turn * start.join;
-        let bend = self.turn / self.ring.radius;
-        let onto = connecting_bend((from.pose, 0.0), (self.on_ring(first), 0.0))?;
+        let lane = from.pose;
+        let (join, onto) = smoothest(start.join, most - end.leave, |join| {
+            let place = self.on_ring(start.bearing + self.turn * join);
+            connecting_bend((lane, 0.0), (place, 0.0))
+        })?;
+        let (leave, off) = smoothest(end.leave, most - join, |leave| {
+            let place = self.on_ring(end.bearing - self.turn * leave);
+            connecting_bend((place, 0.0), (to.pose, 0.0))
+        })?;
         let arc = Segment::Arc {
-            length: along * self.ring.radius,
-            curvature: bend,
+            length: (between - join - leave) * self.ring.radius,
+            curvature: self.turn / self.ring.radius,
         };
-        let last = self.on_ring(first + self.turn * along);
-        let off = connecting_bend((last, 0.0), (to.pose, 0.0))?;
         let segments = onto.segments().iter().cloned();
         let segments = segments.chain([arc]).chain(off.segments().iter().cloned());
         let whole = ReferenceLine::new(from.pose, segments.collect()).ok()?;
         let miss = (whole.end().position - to.pose.position).length();
         (miss < 1e-6).then_some(whole)
     }
+}
+
+/// The angle nearest to a wished one, from 0 to another, rad, at which a bend is wide enough, and the bend;
+/// where it is nowhere, the widest one.
+///
+/// ```text
+///              .--<--.
+///      (o)    ^       '      At the wished place, a, the lane meets the ring at an angle, and the bend
+///           ring       : b   onto it would be a kink. From b on it can be driven.
+///                     .' |
+///                    a   | lane
+/// ```
+fn smoothest(
+    wished: f64,
+    most: f64,
+    bend: impl Fn(f64) -> Option<ReferenceLine>,
+) -> Option<(f64, ReferenceLine)> {
+    let steps = (wished.max(most - wished) / SHIFT).floor() as u32;
+    let shifts = (1..=steps).flat_map(|step| {
+        let shift = f64::from(step) * SHIFT;
+        [wished + shift, wished - shift]
+    });
+    let angles = std::iter::once(wished).chain(shifts.filter(|angle| (0.0..=most).contains(angle)));
+    let mut widest: Option<(f64, ReferenceLine)> = None;
+    for angle in angles {
+        let Some(line) = bend(angle) else {
+            continue;
+        };
+        let sharpest = line.max_curvature();
+        if sharpest * LEAST_BEND <= 1.0 {
+            return Some((angle, line));
+        }
+        let is_wider = |(_, other): &(f64, ReferenceLine)| sharpest < other.max_curvature();
+        if widest.as_ref().is_none_or(is_wider) {
+            widest = Some((angle, line));
+        }
+    }
+    widest
 }

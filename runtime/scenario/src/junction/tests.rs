@@ -593,7 +593,7 @@ fn connections_conflict_where_they_cross() {
 fn ruled(
     bearings: &[f64],
     side: DrivingSide,
-    change: impl Fn(&mut [Road], &mut JunctionRules),
+    change: impl FnOnce(&mut [Road], &mut JunctionRules),
 ) -> Junction {
     let section = || CrossSection::driving(1, 1, 3.5);
     let mut roads: Vec<Road> = bearings

@@ -1,6 +1,7 @@
 //! Mini roundabouts.
 
 use super::*;
+use roadwright_geometry::math::Stream;
 
 /// Streets at some bearings that meet at a mini roundabout.
 fn mini(bearings: &[f64], side: DrivingSide) -> Junction {
@@ -124,4 +125,37 @@ fn on_short_streets_there_is_no_ring_and_it_is_told() {
     assert!(junction.flags.contains(&Flag::NoRoomForRing));
     assert_eq!(junction.control, Control::MiniRoundabout);
     assert_eq!(junction.paths.len(), 12);
+}
+
+#[test]
+fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
+    // Corners of all sizes push the island to where there is room, out of the middle.
+    let mut random = Stream::new(20, "corners", 0);
+    let mut pushed = 0;
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        for _ in 0..60 {
+            let junction = ruled(&CROSS, side, |_, rules| {
+                rules.control = Some(Control::MiniRoundabout);
+                for road in 1..=4 {
+                    let next = RoadId(road % 4 + 1);
+                    let radius = (random.next_index(2) == 0).then(|| random.next_in(0.5, 12.0));
+                    rules.set_corner(RoadId(road), next, radius);
+                }
+            });
+            let Some(ring) = junction.ring else {
+                continue;
+            };
+            pushed += usize::from(ring.centre.length() > 1.5);
+            // Who turns to the near side cuts a corner, which is as sharp as it was made.
+            let near = match side {
+                DrivingSide::Right => Turn::Right,
+                DrivingSide::Left => Turn::Left,
+            };
+            for path in junction.paths.iter().filter(|path| path.turn != near) {
+                let radius = path.min_radius();
+                assert!(radius > 2.5, "{radius} m: {path:?}");
+            }
+        }
+    }
+    assert!(pushed > 10, "{pushed}");
 }
