@@ -1,7 +1,7 @@
 //! What goes wrong by the environment variable `RW_CHAOS`: before there are parameters, late, or at
 //! the binary interface itself, which is why this module exports the plugin by hand.
 
-use crate::{Chaos, hang, hang_gently, null};
+use crate::{Chaos, hang_gently, null};
 use roadwright_plugin_sdk::Plugin;
 use roadwright_plugin_sdk::export::{
     AsController, Export, RwApi, RwBatch, RwHost, RwInstance, RwPluginInfo, main,
@@ -72,7 +72,8 @@ impl Chaos {
         match word() {
             "late exit" => exit(0),
             "late null" => null(),
-            "late hang" => hang(),
+            // It sleeps: whoever waits for it to be ended needs the processor.
+            "late hang" => hang_gently(),
             "hang until given up" => {
                 if let Some(host) = &self.host {
                     while !host.is_cancelled() {

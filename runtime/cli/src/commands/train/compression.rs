@@ -22,6 +22,8 @@ const EXPERIMENT: &str = include_str!("../../../../../experiments/obstacle-strea
 const FACTORS: [f64; 3] = [1.0, 2.0, 4.0];
 /// Generations of each training.
 const GENERATIONS: u32 = 20;
+/// Test courses, with forty drives on each: what is told is the error over seeds of breeding.
+const COURSES: u64 = 10;
 
 /// What came of one factor.
 #[derive(Serialize)]
@@ -29,7 +31,7 @@ struct Line {
     factor: f64,
     /// Steps that a drive takes, against those at 1.
     cost: f64,
-    /// Mean fitness of champions on the test courses at the course's own time step, over seeds of breeding.
+    /// Mean fitness of champions on test courses at the course's own time step, over seeds of breeding.
     fitness: Estimate,
 }
 
@@ -62,6 +64,7 @@ fn line(factor: f64, generations: u32, seeds: usize) -> anyhow::Result<Line> {
         let mut experiment = Experiment::from_text(EXPERIMENT)?;
         experiment.time_compression = factor;
         experiment.stop.generations = generations;
+        experiment.seeds.test[1] = experiment.seeds.test[0] + COURSES - 1;
         experiment.seed = seed;
         let problem = Problem::new(&experiment, None, &builtin_modules())?;
         let mut training = Training::new(&experiment, problem.genome(), &problem)?;
