@@ -113,6 +113,7 @@ commands! {
     => tools {
         Select: "Tool: Select", "Select, move, turn and reshape what is there.", "V";
         Road: "Tool: Road", "Draw roads.", "R";
+        Roundabout: "Tool: Roundabout", "Draw roundabouts.", "C";
         Obstacle: "Tool: Obstacle", "Place obstacles.", "O";
         Forest: "Tool: Forest", "Paint forests.", "T";
         Land: "Tool: Land", "Draw parks, waters and quarters.", "U";

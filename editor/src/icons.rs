@@ -57,6 +57,7 @@ pub(crate) fn tool(painter: &Painter, rect: Rect, kind: ToolKind, color: Color32
     match kind {
         ToolKind::Select => arrow(&sign),
         ToolKind::Road => road(&sign),
+        ToolKind::Roundabout => ring(&sign),
         ToolKind::Obstacle => cube(&sign),
         ToolKind::Forest => trees(&sign),
         ToolKind::Land => shore(&sign),
@@ -86,6 +87,26 @@ fn road(sign: &Sign<'_>) {
     sign.line(&[(0.9, 0.95), (0.6, 0.05)]);
     for (from, to) in [(0.92, 0.7), (0.55, 0.38), (0.26, 0.14)] {
         sign.segment((0.59, from), (0.545, to));
+    }
+}
+
+/// A ring, and the arms of a crossing outside of it.
+fn ring(sign: &Sign<'_>) {
+    let circle = |radius: f32| -> Vec<(f32, f32)> {
+        let angles = (0..24).map(|i| std::f32::consts::TAU * i as f32 / 24.0);
+        angles
+            .map(|angle| (0.5 + radius * angle.cos(), 0.5 + radius * angle.sin()))
+            .collect()
+    };
+    sign.outline(&circle(0.32));
+    sign.outline(&circle(0.12));
+    for (from, to) in [
+        ((0.5, 0.05), (0.5, 0.18)),
+        ((0.5, 0.82), (0.5, 0.95)),
+        ((0.05, 0.5), (0.18, 0.5)),
+        ((0.82, 0.5), (0.95, 0.5)),
+    ] {
+        sign.segment(from, to);
     }
 }
 

@@ -291,7 +291,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
     }
     Panel::left("tools")
         .resizable(false)
-        .exact_size(64.0)
+        .exact_size(80.0)
         .show(ui, |ui| tools::ui(ui, model, actions));
     egui::CentralPanel::no_frame().show(ui, |ui| {
         let widened = docking::widen_side(&mut panels.tree, ui.available_width());

@@ -19,6 +19,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         match model.tool {
             ToolKind::Select => select(ui, model, actions),
             ToolKind::Road => road(ui, model, &mut options),
+            ToolKind::Roundabout => layer(ui, &mut options),
             ToolKind::Obstacle => obstacle(ui, &mut options),
             ToolKind::Forest => forest(ui, &mut options),
             ToolKind::Land => {
@@ -60,7 +61,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
         if matches!(
             model.tool,
-            ToolKind::Road | ToolKind::Measure | ToolKind::Obstacle
+            ToolKind::Road | ToolKind::Roundabout | ToolKind::Measure | ToolKind::Obstacle
         ) {
             ui.separator();
             snapping(ui, &mut options);
@@ -159,6 +160,10 @@ fn road(ui: &mut Ui, model: &Model, options: &mut ToolOptions) {
         2.0..=1000.0,
         0.5,
     );
+    layer(ui, options);
+}
+
+fn layer(ui: &mut Ui, options: &mut ToolOptions) {
     ui.label("Layer");
     let response = ui.add(DragValue::new(&mut options.layer).range(-5..=5).speed(0.05));
     named(&response, "Layer");

@@ -13,6 +13,7 @@ mod overlay;
 mod place;
 mod ribbon;
 mod road;
+mod roundabout;
 mod select;
 mod snap;
 mod terrain;
@@ -44,6 +45,8 @@ pub enum ToolKind {
     Select,
     /// Draws roads.
     Road,
+    /// Draws roundabouts.
+    Roundabout,
     /// Places obstacles.
     Obstacle,
     /// Paints forests.
@@ -66,9 +69,10 @@ pub enum ToolKind {
 
 impl ToolKind {
     /// All tools in the order of the tool bar.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Select,
         Self::Road,
+        Self::Roundabout,
         Self::Obstacle,
         Self::Forest,
         Self::Land,
@@ -85,6 +89,7 @@ impl ToolKind {
         match self {
             Self::Select => "Select",
             Self::Road => "Road",
+            Self::Roundabout => "Roundabout",
             Self::Obstacle => "Obstacle",
             Self::Forest => "Forest",
             Self::Land => "Land",
@@ -102,6 +107,7 @@ impl ToolKind {
         match self {
             Self::Select => "Select, move, turn and reshape what is there.",
             Self::Road => "Draw a road: drag freehand, or click point by point.",
+            Self::Roundabout => "Drag from the middle of a roundabout to its ring.",
             Self::Obstacle => "Place a box, circle or polygon that stands in the way.",
             Self::Forest => "Paint trees with a brush, or erase them.",
             Self::Land => "Draw a park, water or a quarter: what lies on the ground.",
@@ -119,6 +125,7 @@ impl ToolKind {
         match self {
             Self::Select => Box::new(select::Select::default()),
             Self::Road => Box::new(road::RoadTool::default()),
+            Self::Roundabout => Box::new(roundabout::RoundaboutTool::default()),
             Self::Obstacle => Box::new(obstacle::ObstacleTool::default()),
             Self::Forest => Box::new(forest::ForestTool::default()),
             Self::Land => Box::new(land::LandTool::default()),

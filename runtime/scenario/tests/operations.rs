@@ -544,3 +544,82 @@ fn a_merge_next_to_a_full_node_needs_no_room_there() {
         "{error}"
     );
 }
+
+/// The crossroads with a roundabout around their middle.
+fn with_roundabout(side: DrivingSide, radius: f64) -> (Scenario, Edit) {
+    let mut scenario = crossroads();
+    let about = About {
+        driving_side: side,
+        ..scenario.about().clone()
+    };
+    scenario.apply(Edit::About(Box::new(about))).unwrap();
+    let ring = draw::roundabout(&scenario, (DVec2::ZERO, radius), 0).unwrap();
+    (scenario, ring)
+}
+
+#[test]
+fn a_roundabout_takes_the_place_of_a_crossing() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let (before, ring) = with_roundabout(side, 15.0);
+        let mut after = before.clone();
+        let inverse = after.apply(ring).unwrap();
+        let network = after.network();
+        assert_eq!(network.roads().count(), 8, "four arms, four arcs");
+        let arcs: Vec<&Road> = network
+            .roads()
+            .map(|(_, road)| road)
+            .filter(|road| (road.length() - 15.0 * std::f64::consts::FRAC_PI_2).abs() < 1e-6)
+            .collect();
+        assert_eq!(arcs.len(), 4);
+        // Each of the four nodes is a roundabout's, with an arm, an arc that ends and one that begins.
+        let layout = junction::layout(network, after.about());
+        let rings = layout.junctions.iter().filter(|j| j.arms.len() == 3);
+        let rings: Vec<_> = rings.collect();
+        assert_eq!(rings.len(), 4);
+        assert!(rings.iter().all(|j| j.control == Control::Roundabout));
+        let problems = check(&after);
+        assert!(problems.is_empty(), "{side:?}: {problems:?}");
+        after.apply(inverse).unwrap();
+        assert_eq!(after, before);
+    }
+}
+
+#[test]
+fn a_roundabout_on_open_ground_is_a_ring_of_two_and_takes_nobody_with_it() {
+    let scenario = town();
+    let ring = draw::roundabout(&scenario, (DVec2::new(300.0, 300.0), 20.0), 0).unwrap();
+    let mut after = scenario.clone();
+    after.apply(ring).unwrap();
+    let roads = |scenario: &Scenario| scenario.network().roads().count();
+    assert_eq!(roads(&after), roads(&scenario) + 2);
+    assert_eq!(after.agents(), scenario.agents());
+}
+
+#[test]
+fn a_roundabout_says_why_it_cannot_be() {
+    let scenario = crossroads();
+    let at = |radius: f64| draw::roundabout(&scenario, (DVec2::ZERO, radius), 0);
+    for radius in [0.0, 3.0, 101.0, f64::NAN, f64::INFINITY] {
+        let said = at(radius).unwrap_err().to_string();
+        assert!(said.contains("8 to 100 m are possible"), "{said}");
+    }
+    let arm = scenario.network().road(RoadId(1)).unwrap().length();
+    let said = at(arm.min(100.0) - 0.5).map(|_| ()).unwrap_err().to_string();
+    assert!(said.contains("ends on the ring"), "{said}");
+}
+
+proptest! {
+    #[test]
+    fn a_roundabout_anywhere_is_taken_back_by_its_inverse(
+        x in -120.0..120.0f64, y in -120.0..120.0f64, radius in 8.0..100.0f64,
+    ) {
+        let scenario = town();
+        if let Ok(ring) = draw::roundabout(&scenario, (DVec2::new(x, y), radius), 0) {
+            let mut after = scenario.clone();
+            let inverse = after.apply(ring).unwrap();
+            prop_assert!(after.network().roads().count() > 1);
+            after.apply(inverse).unwrap();
+            prop_assert_eq!(after, scenario);
+        }
+    }
+}

@@ -3,13 +3,16 @@
 //! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
 //! can show it before it is applied.
 
+mod roundabout;
 mod slip_road;
+
+pub use roundabout::{RING_RADIUS, ring_section, roundabout};
 
 use super::groups;
 use super::users::{with_places, with_rules};
 use crate::access::RoadAccess;
 use crate::agents::Place;
-use crate::edit::Edit;
+use crate::edit::{Edit, EditError};
 use crate::ids::{NodeId, RoadId};
 use crate::junction::Turns;
 use crate::network::Node;
@@ -53,6 +56,19 @@ pub enum DrawError {
     /// The road is too short to draw.
     #[error("the road is {0:.2} m long; at least {MIN_PIECE} m are needed")]
     TooShort(f64),
+    /// The ring of a roundabout is too small or too large.
+    #[error(
+        "the ring has a radius of {0:.1} m; {least} to {most} m are possible",
+        least = RING_RADIUS.start(),
+        most = RING_RADIUS.end()
+    )]
+    RingRadius(f64),
+    /// A road ends within a metre of the ring of a roundabout.
+    #[error("{0} ends on the ring: make the ring a little larger or smaller")]
+    RingMeetsEnd(RoadId),
+    /// The scenario takes no such change.
+    #[error(transparent)]
+    Edit(#[from] EditError),
 }
 
 /// The edit that draws a road along a line.

@@ -1,0 +1,102 @@
+//! Drawing roundabouts: one drag from the middle to the ring.
+
+use super::ribbon::ribbon;
+use super::{Effect, Mark, Pointer, Tone, Tool, ToolContext, ToolEvent, snap};
+use roadwright_geometry::{DVec2, unit};
+use roadwright_scenario::operation::draw::{self, RING_RADIUS};
+use std::f64::consts::TAU;
+
+/// Radius of a ring that is placed by a click, m.
+const DEFAULT_RADIUS: f64 = 15.0;
+/// Radii are multiples of this, m.
+const STEP: f64 = 0.5;
+
+/// The roundabout tool.
+#[derive(Default)]
+pub(super) struct RoundaboutTool {
+    /// Where the button went down, caught by what is there.
+    centre: Option<DVec2>,
+    now: Option<DVec2>,
+    hover: Option<DVec2>,
+}
+
+impl RoundaboutTool {
+    /// Middle and radius of the ring under way.
+    fn ring(&self) -> Option<(DVec2, f64)> {
+        let (centre, now) = (self.centre?, self.now?);
+        let radius = ((now - centre).length() / STEP).round() * STEP;
+        Some((centre, radius))
+    }
+
+    fn draw(ring: (DVec2, f64), context: &ToolContext<'_>) -> Vec<Effect> {
+        match draw::roundabout(context.scenario, ring, context.options.layer) {
+            Ok(edit) => vec![Effect::Apply("Draw roundabout".into(), edit)],
+            Err(error) => vec![Effect::Refuse(format!("{error}."))],
+        }
+    }
+}
+
+impl Tool for RoundaboutTool {
+    fn event(&mut self, event: ToolEvent, context: &ToolContext<'_>) -> Vec<Effect> {
+        let caught = |p: Pointer| snap(p.at, p.modifiers, context).at;
+        match event {
+            ToolEvent::Move(p) => self.hover = Some(caught(p)),
+            ToolEvent::Press(p) => self.centre = Some(caught(p)),
+            ToolEvent::Drag(p) => self.now = Some(p.at),
+            ToolEvent::Release(p) => {
+                self.now = Some(p.at);
+                let ring = self.ring();
+                *self = Self::default();
+                return ring.map_or_else(Vec::new, |ring| Self::draw(ring, context));
+            }
+            ToolEvent::Click(p) => return Self::draw((caught(p), DEFAULT_RADIUS), context),
+            ToolEvent::Escape | ToolEvent::Backspace => *self = Self::default(),
+            ToolEvent::DoubleClick(_) | ToolEvent::Enter | ToolEvent::Type(_) => {}
+        }
+        Vec::new()
+    }
+
+    fn marks(&self, context: &ToolContext<'_>) -> Vec<Mark> {
+        let Some((centre, radius)) = self.ring() else {
+            let hover = self.hover.map(|centre| Mark::Circle {
+                centre,
+                radius: DEFAULT_RADIUS,
+                tone: Tone::Hover,
+            });
+            return hover.into_iter().collect();
+        };
+        let is_possible = RING_RADIUS.contains(&radius);
+        let tone = if is_possible {
+            Tone::Accent
+        } else {
+            Tone::Danger
+        };
+        let mut marks = Vec::new();
+        if is_possible {
+            let points = (0..=64).map(|i| centre + radius * unit(TAU * f64::from(i) / 64.0));
+            let side = context.scenario.about().driving_side;
+            let points: Vec<DVec2> = points.collect();
+            marks = ribbon(&points, &draw::ring_section(radius), side);
+        }
+        marks.push(Mark::Circle {
+            centre,
+            radius,
+            tone,
+        });
+        let text = format!("radius {radius:.1} m");
+        marks.push(Mark::label(self.now.unwrap_or(centre), text, tone));
+        marks
+    }
+
+    fn status(&self, _: &ToolContext<'_>) -> String {
+        format!(
+            "Drag from the middle of a roundabout to its ring, {} to {} m. Click: one of {DEFAULT_RADIUS} m.",
+            RING_RADIUS.start(),
+            RING_RADIUS.end()
+        )
+    }
+
+    fn is_busy(&self) -> bool {
+        self.now.is_some()
+    }
+}

@@ -1,0 +1,204 @@
+//! Roundabouts: a ring of one-way roads around a place, where roads that come there end.
+//!
+//! ```text
+//!            |                        |
+//!            |                     .--o--.
+//!            |                    /       \       What lies within the circle goes: pieces of
+//!     -------+-------    ->   ---o    +    o---   roads, and junctions. Roads are cut where they
+//!            |                    \       /       cross it, and the ring joins these places.
+//!            |                     '--o--'
+//!            |                        |
+//! ```
+
+use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, sampled, split};
+use crate::edit::Edit;
+use crate::ids::{ObjectId, RoadId};
+use crate::operation::deleted;
+use crate::road::{CrossSection, DrivingSide, LaneType, RoadClass};
+use crate::scenario::Scenario;
+use glam::DVec2;
+use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
+use std::f64::consts::{FRAC_PI_2, PI, TAU};
+use std::ops::RangeInclusive;
+
+/// Radii of the middle of the lanes of a ring, m: smaller ones are mini roundabouts, which are the control of a
+/// junction.
+pub const RING_RADIUS: RangeInclusive<f64> = 8.0..=100.0;
+/// Widths of the lane in the smallest and in large rings, m, and the radii at which they are so wide: buses
+/// need more room where it is narrow.
+const WIDTH: (f64, f64) = (5.8, 4.5);
+const WIDTH_AT: (f64, f64) = (14.0, 27.0);
+/// Nobody drives faster in a ring, m/s.
+const FASTEST: f64 = 30.0 / 3.6;
+
+/// A place where a road comes to a ring.
+struct Arm {
+    /// Seen from the middle, rad.
+    bearing: f64,
+    class: RoadClass,
+}
+
+/// The edit that puts a roundabout with one lane around a place, on a level: `radius` is that of the middle of
+/// its lane, m, of [`RING_RADIUS`].
+///
+/// Roads are cut where they cross the circle, and what lies within it goes, as if it were
+/// [deleted]: agents that start there and flows from or to there as well. The ring is driven as the side of the
+/// scenario asks, and is of the class of its most important arm.
+///
+/// # Errors
+/// If the radius is out of range, or a road ends so near to the circle that it cannot be cut there.
+pub fn roundabout(
+    scenario: &Scenario,
+    (centre, radius): (DVec2, f64),
+    layer: i8,
+) -> Result<Edit, DrawError> {
+    if !RING_RADIUS.contains(&radius) {
+        return Err(DrawError::RingRadius(radius));
+    }
+    // Each step looks at what the ones before have made.
+    let mut after = scenario.clone();
+    let mut edits = Vec::new();
+    let mut apply = |after: &mut Scenario, edit: Edit| {
+        edits.push(edit.clone());
+        after.apply(edit).map(|_| ())
+    };
+    let mut arms = Vec::new();
+    for (id, cuts) in cut_roads(scenario, (centre, radius), layer)? {
+        // From the far end: the first part keeps the id and the distances along it.
+        for &s in cuts.iter().rev() {
+            let cut = split(&after, id, s)?;
+            apply(&mut after, cut)?;
+        }
+        arms.extend(cuts.iter().filter_map(|&s| {
+            let road = scenario.network().road(id)?;
+            let place = road.reference_line.pose(s).position;
+            Some(Arm {
+                bearing: heading_of(place - centre),
+                class: road.class,
+            })
+        }));
+    }
+    let is_inside = |line: &ReferenceLine| {
+        (line.pose(0.5 * line.length()).position - centre).length() < radius
+    };
+    let roads = after.network().roads();
+    let inside = roads.filter(|(_, road)| road.layer == layer && is_inside(&road.reference_line));
+    let inside = inside.map(|(id, _)| ObjectId::Road(id)).collect();
+    let gone = deleted(&after, &inside);
+    apply(&mut after, gone)?;
+    let style = style(&arms, radius, layer);
+    for line in arcs(&arms, (centre, radius), scenario.about().driving_side) {
+        let piece = road(&after, &line?, &style)?;
+        apply(&mut after, piece)?;
+    }
+    Ok(Edit::Batch(edits))
+}
+
+/// The roads of a level that cross a circle, with the distances along them at which they do.
+fn cut_roads(
+    scenario: &Scenario,
+    circle: (DVec2, f64),
+    layer: i8,
+) -> Result<Vec<(RoadId, Vec<f64>)>, DrawError> {
+    let mut found = Vec::new();
+    for (id, road) in scenario.network().roads() {
+        let (low, high) = road.reference_line.bounds(circle.1);
+        let is_near = circle.0.cmpge(low).all() && circle.0.cmple(high).all();
+        if road.layer != layer || !is_near {
+            continue;
+        }
+        let cuts = crossings(&road.reference_line, circle);
+        let length = road.length();
+        if cuts.iter().any(|&s| s.min(length - s) < MIN_PIECE) {
+            return Err(DrawError::RingMeetsEnd(id));
+        }
+        if !cuts.is_empty() {
+            found.push((id, cuts));
+        }
+    }
+    Ok(found)
+}
+
+/// The distances along a line at which it crosses a circle, growing.
+fn crossings(line: &ReferenceLine, (centre, radius): (DVec2, f64)) -> Vec<f64> {
+    let beyond = |s: f64| (line.pose(s).position - centre).length() - radius;
+    let points = sampled(line);
+    let mut found = Vec::new();
+    for pair in points.windows(2) {
+        let (mut low, mut high) = (pair[0].0, pair[1].0);
+        let starts_inside = beyond(low) < 0.0;
+        if starts_inside == (beyond(high) < 0.0) {
+            continue;
+        }
+        // Halved till it is exact: 2^-40 of some metres.
+        for _ in 0..40 {
+            let middle = 0.5 * (low + high);
+            match (beyond(middle) < 0.0) == starts_inside {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        found.push(0.5 * (low + high));
+    }
+    found
+}
+
+fn style(arms: &[Arm], radius: f64, layer: i8) -> RoadStyle {
+    let class = arms.iter().map(|arm| arm.class).max();
+    let class = class.unwrap_or(RoadClass::Residential);
+    RoadStyle {
+        name: String::new(),
+        class,
+        layer,
+        speed_limit: class.default_speed_limit().min(FASTEST),
+        section: ring_section(radius),
+    }
+}
+
+/// The cross-section of a ring with one lane: the smaller its radius, m, the wider.
+pub fn ring_section(radius: f64) -> CrossSection {
+    let share = (radius - WIDTH_AT.0) / (WIDTH_AT.1 - WIDTH_AT.0);
+    let width = WIDTH.0 + (WIDTH.1 - WIDTH.0) * share.clamp(0.0, 1.0);
+    CrossSection {
+        forward: vec![(LaneType::Driving, width)],
+        backward: Vec::new(),
+    }
+}
+
+/// The pieces of a ring between its arms, each in the direction of driving. A ring has two at least.
+fn arcs(
+    arms: &[Arm],
+    (centre, radius): (DVec2, f64),
+    side: DrivingSide,
+) -> Vec<Result<ReferenceLine, DrawError>> {
+    let turn = match side {
+        DrivingSide::Right => 1.0,
+        DrivingSide::Left => -1.0,
+    };
+    // From the east on, in the direction of driving.
+    let mut places: Vec<f64> = arms
+        .iter()
+        .map(|arm| (turn * arm.bearing).rem_euclid(TAU))
+        .collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup_by(|next, before| (*next - *before) * radius < JOIN_DISTANCE);
+    match places[..] {
+        [] => places = vec![0.0, PI],
+        [only] => places.push(only + PI),
+        _ => {}
+    }
+    let first = places[0] + TAU;
+    let ends = places.iter().copied().skip(1).chain([first]);
+    let piece = |(from, to): (f64, f64)| {
+        let start = Pose {
+            position: centre + radius * unit(turn * from),
+            heading: turn * (from + FRAC_PI_2),
+        };
+        let bend = Segment::Arc {
+            length: (to - from) * radius,
+            curvature: turn / radius,
+        };
+        Ok(ReferenceLine::new(start, vec![bend])?)
+    };
+    places.iter().copied().zip(ends).map(piece).collect()
+}
