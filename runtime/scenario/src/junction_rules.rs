@@ -371,6 +371,11 @@ pub struct SignalPlan {
     )]
     #[schemars(with = "Option<RedAmber>")]
     pub red_amber: Option<f64>,
+    /// Whether lanes that only turn across the oncoming traffic always have green while that has red;
+    /// otherwise only where the oncoming road has several lanes or is fast. Without effect where stages are
+    /// given.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub protected_turns: bool,
     /// The stages in their order; left out, they are made from the lanes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<SignalStage>,

@@ -8,7 +8,7 @@ use egui::{Grid, Ui};
 use roadwright_agent::ModuleKind;
 use roadwright_scenario::junction::{DEFAULT_CYCLE, Junction, Sign};
 use roadwright_scenario::{
-    Control, Edit, Node, NodeId, RoadId, SignalControllerSetting, SignalMode,
+    Control, Edit, Node, NodeId, RoadId, SignalControllerSetting, SignalMode, SignalPlan,
 };
 
 /// Road ends from which on it matters who goes first.
@@ -154,6 +154,23 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
                     let label = format!("Red and amber of {}", subject.name);
                     subject.apply(label, |node| {
                         node.rules.plan.get_or_insert_default().red_amber = chosen;
+                    });
+                }
+                ui.end_row();
+            }
+            if junction.plan.mode.rules() && junction.plan.stages.is_empty() {
+                let title = ui.label("Turns across");
+                title.on_hover_text(
+                    "Whether lanes that only turn across the oncoming traffic have green alone, while that has \
+                     red; else they give way to it, unless it has several lanes or is fast.",
+                );
+                let mut is_protected = junction.plan.protected_turns;
+                if ui.checkbox(&mut is_protected, "green alone").changed() {
+                    let label = format!("Turns across at {}", subject.name);
+                    subject.apply(label, |node| {
+                        node.rules.plan.get_or_insert_default().protected_turns = is_protected;
+                        // What says nothing is not kept.
+                        node.rules.plan.take_if(|plan| *plan == SignalPlan::default());
                     });
                 }
                 ui.end_row();

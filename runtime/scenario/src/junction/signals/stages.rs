@@ -1,7 +1,8 @@
 //! The stages of one junction, from its lanes or as a person has given them.
 //!
 //! The lanes of an arm have green together; lanes that only turn across the oncoming traffic are
-//! apart, and get a stage of their own where the oncoming road has several lanes or is fast.
+//! apart, and get a stage of their own where the oncoming road has several lanes or is fast, or where a
+//! person wants that.
 //!
 //! Amber is as long as drivers need who cannot stop any more: `1 s + v / (2 * 3.05 m/s^2)`, at
 //! least 3 s ([ITE 1999], for level ground). Then all is red until the last one has left
@@ -300,7 +301,8 @@ impl Plan<'_> {
             .collect::<std::collections::BTreeSet<_>>()
             .len();
         // A lane of their own is worth a stage of their own where gaps are rare.
-        let deserves_stage = group.is_far_turn && lanes_against > 1;
+        let is_protected = self.junction.plan.protected_turns || lanes_against > 1;
+        let deserves_stage = group.is_far_turn && is_protected;
         self.arms.is_far_turn(one)
             && self.arms.are_oncoming(one, oncoming)
             && self.speeds[other] <= FAST
