@@ -86,6 +86,7 @@ commands! {
     TurnRight: "Turn right by 90 degrees", "Turn the selection a quarter clockwise about the middle of its box.", "Ctrl+CloseBracket";
     SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
     MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
+    AddTurnLanes: "Add turn lanes", "Give the roads at the selected junction a lane of 30 m for who turns across the oncoming traffic.", "";
     ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
     SimplifyRoad: "Simplify road", "Redraw the selected road with as few lines and arcs as possible.", "";
     PlayPause: "Play or pause", "Run the scenario, or let it stand still.", "Space";
@@ -159,6 +160,7 @@ impl Command {
                 | Self::TurnRight
                 | Self::SplitRoad
                 | Self::MergeRoads
+                | Self::AddTurnLanes
                 | Self::ReverseRoad
                 | Self::SimplifyRoad
         )

@@ -14,6 +14,8 @@ use std::sync::Arc;
 
 /// Tolerance of simplifying a road, m.
 pub(crate) const SIMPLIFY_TOLERANCE: f64 = 0.5;
+/// Length of the lanes for turning that a command adds, m.
+const TURN_LANE: f64 = 30.0;
 /// How far from a road the pointer may be to say where it is split: points, and at least so many m.
 const SPLIT_REACH: f64 = 20.0;
 const SPLIT_REACH_METRES: f64 = 6.0;
@@ -211,6 +213,18 @@ impl Editor {
                 self.model.selection.clear();
                 self.apply("Merge roads", edit);
             }
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
+    }
+
+    /// Gives the arms of the selected junction lanes for turning.
+    pub(crate) fn add_turn_lanes(&mut self) {
+        let Some(ObjectId::Node(node)) = self.model.single() else {
+            self.say(Tone::Refused, "Select a junction.");
+            return;
+        };
+        match operation::turn_lanes(self.model.document.scenario(), node, TURN_LANE) {
+            Ok(edit) => self.apply("Add turn lanes", edit),
             Err(error) => self.say(Tone::Refused, &format!("{error}.")),
         }
     }

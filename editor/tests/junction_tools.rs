@@ -1,4 +1,4 @@
-//! Tools that make junctions of streets: roundabouts.
+//! What makes junctions of streets: roundabouts, turn lanes, signals.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
@@ -6,8 +6,9 @@ mod common;
 use common::Bench;
 use egui::{Key, Modifiers};
 use roadwright_editor::model::Action;
-use roadwright_scenario::junction::layout;
-use roadwright_scenario::{Control, Scenario};
+use roadwright_scenario::junction::{Conflicts, Signals, layout};
+use roadwright_scenario::{Control, Edit, Flow, ObjectId, Place, RoadEnd, RoadId, Scenario};
+use roadwright_simulation::{RunOptions, World, builtin_modules};
 
 /// Two streets that cross in the middle.
 fn crossing() -> Bench {
@@ -74,4 +75,125 @@ fn a_click_places_a_roundabout_and_escape_takes_a_drag_back() {
     // Too small: nothing is drawn.
     bench.drag(&[(0.0, 0.0), (4.0, 0.0)]);
     assert_eq!(bench.scenario().network().road_count(), 0);
+}
+
+/// The scenario with flows from each end of the map to each other one, vehicles an hour in all.
+fn with_traffic(scenario: &Scenario, rate: f64) -> Scenario {
+    let mut scenario = scenario.clone();
+    let network = scenario.network();
+    let roads: Vec<(RoadId, RoadEnd, f64)> = network
+        .roads()
+        .map(|(id, road)| {
+            let is_outer = network.ends_at(road.from).len() == 1;
+            let end = if is_outer {
+                RoadEnd::Start
+            } else {
+                RoadEnd::End
+            };
+            (id, end, road.length())
+        })
+        .collect();
+    // Driven towards the middle, or from it: beside the outer end there is one lane each way.
+    let gate = |(id, end, length): (RoadId, RoadEnd, f64), inward: bool| {
+        let is_start = end == RoadEnd::Start;
+        let s = if is_start { 5.0 } else { length - 5.0 };
+        Place::lane(id, if is_start == inward { -1 } else { 1 }, s)
+    };
+    let pairs = roads.len() * (roads.len() - 1);
+    for &from in &roads {
+        for &to in roads.iter().filter(|to| to.0 != from.0) {
+            let flow = Flow {
+                vehicle: "car".into(),
+                stack: "idm".into(),
+                dynamics: None,
+                origin: gate(from, true),
+                destination: gate(to, false),
+                rate_per_hour: rate / pairs as f64,
+                begin: 0.0,
+                end: 1e6,
+            };
+            let id = scenario.next_flow_id();
+            scenario
+                .apply(Edit::Flow(id, Some(Box::new(flow))))
+                .unwrap();
+        }
+    }
+    scenario
+}
+
+#[test]
+fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    // 1, 2: two streets. 3, 4: their junction. 5: the lanes. 6, 7: signals. 8: the arrow.
+    bench.drag(&[(-140.0, 0.0), (140.0, 0.0)]);
+    bench.drag(&[(0.0, -130.0), (0.0, 130.0)]);
+    bench.key(Key::V);
+    bench.click(0.0, 0.0);
+    let before = bench.scenario().clone();
+    bench.press("Add turn lanes");
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+    bench.key_with(Modifiers::COMMAND, Key::Y);
+    bench.press("Control: By the roads: nearer side first");
+    bench.press("signals");
+    bench.press("green alone");
+    assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
+    let scenario = bench.scenario();
+    let layout = layout(scenario.network(), scenario.about());
+    let selected = bench.editor().model().single();
+    let Some(ObjectId::Node(node)) = selected else {
+        panic!("{selected:?}");
+    };
+    let junction = layout.junction_at(node).unwrap();
+    for arm in &junction.arms {
+        // A lane for who turns left, 30 m long and more, and one for all others.
+        let road = scenario.network().road(arm.road).unwrap();
+        let at = |beyond: f64| match arm.end {
+            RoadEnd::Start => arm.trim + beyond,
+            RoadEnd::End => road.length() - arm.trim - beyond,
+        };
+        let lanes = |beyond: f64| {
+            let towards = arm.end == RoadEnd::End;
+            road.lanes_driven(at(beyond), towards, scenario.about().driving_side)
+        };
+        assert_eq!((lanes(0.5), lanes(30.0), lanes(60.0)), (2, 2, 1));
+    }
+    // Nobody has green together with anybody who crosses its way.
+    let conflicts = Conflicts::of(junction);
+    let signals = Signals::of(junction, &conflicts).unwrap();
+    for greens in &signals.greens {
+        let with_green: Vec<u32> = (0..greens.len() as u32)
+            .filter(|&path| greens[path as usize])
+            .collect();
+        assert!(!with_green.is_empty());
+        for &one in &with_green {
+            let meets = |other: &u32| conflicts.are_in_conflict(one, *other);
+            assert!(!with_green.iter().any(meets), "{greens:?}");
+        }
+    }
+    // Without the arrow they do, and with traffic nobody touches anybody.
+    let junction_with = |protected: bool| {
+        let mut scenario = scenario.clone();
+        let mut rules = scenario.network().node(node).unwrap().clone();
+        rules.rules.plan.get_or_insert_default().protected_turns = protected;
+        scenario.apply(Edit::Node(node, Some(rules))).unwrap();
+        scenario
+    };
+    for scenario in [junction_with(true), junction_with(false)] {
+        let scenario = with_traffic(&scenario, 600.0);
+        let options = RunOptions {
+            verify: true,
+            ..RunOptions::default()
+        };
+        let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        while world.time() < 600.0 {
+            world.step();
+        }
+        let summary = world.summary();
+        assert!(summary.collisions.is_empty(), "{:?}", summary.collisions);
+        let counts = world.counts();
+        assert!(10 * counts.arrived > 8 * counts.spawned, "{counts:?}");
+        assert_eq!((summary.law.red_passed, summary.law.missed_turns), (0, 0));
+    }
 }

@@ -48,7 +48,13 @@ const EDIT: Groups = &[
         C::TurnLeft,
         C::TurnRight,
     ],
-    &[C::SplitRoad, C::MergeRoads, C::ReverseRoad, C::SimplifyRoad],
+    &[
+        C::SplitRoad,
+        C::MergeRoads,
+        C::AddTurnLanes,
+        C::ReverseRoad,
+        C::SimplifyRoad,
+    ],
 ];
 const SIMULATION: Groups = &[
     &[C::PlayPause, C::StepOnce, C::LookBack, C::Reset],

@@ -88,7 +88,8 @@ fn single(
             if item(ui, "Add crossings on all arms") {
                 actions.push(add_crossings(model, id));
             }
-            commands(ui, model, &[Command::MergeRoads], actions);
+            let both = [Command::MergeRoads, Command::AddTurnLanes];
+            commands(ui, model, &both, actions);
         }
         ObjectId::Agent(id) => {
             let agent = u64::from(id.0);

@@ -106,7 +106,10 @@ fn select(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 button(ui, command);
             }
         }
-        Some(ObjectId::Node(_)) => button(ui, Command::MergeRoads),
+        Some(ObjectId::Node(_)) => {
+            button(ui, Command::MergeRoads);
+            button(ui, Command::AddTurnLanes);
+        }
         _ => {}
     }
     if model.selection.is_empty() {

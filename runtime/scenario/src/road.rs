@@ -213,6 +213,15 @@ impl Poly3 {
         }
     }
 
+    /// A smooth step of a height within a length from its start: h (3 u^2 - 2 u^3) with u = s / length.
+    pub fn smooth_step(height: f64, length: f64) -> Self {
+        Self {
+            c: 3.0 * height / length.powi(2),
+            d: -2.0 * height / length.powi(3),
+            ..Self::default()
+        }
+    }
+
     /// Value at `s`.
     pub fn value(&self, s: f64) -> f64 {
         let ds = s - self.s;

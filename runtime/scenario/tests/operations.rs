@@ -604,7 +604,10 @@ fn a_roundabout_says_why_it_cannot_be() {
         assert!(said.contains("8 to 100 m are possible"), "{said}");
     }
     let arm = scenario.network().road(RoadId(1)).unwrap().length();
-    let said = at(arm.min(100.0) - 0.5).map(|_| ()).unwrap_err().to_string();
+    let said = at(arm.min(100.0) - 0.5)
+        .map(|_| ())
+        .unwrap_err()
+        .to_string();
     assert!(said.contains("ends on the ring"), "{said}");
 }
 
@@ -622,4 +625,96 @@ proptest! {
             prop_assert_eq!(after, scenario);
         }
     }
+}
+
+#[test]
+fn turn_lanes_open_before_a_junction_and_arrows_say_for_whom() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let mut scenario = town();
+        let about = About {
+            driving_side: side,
+            ..scenario.about().clone()
+        };
+        scenario.apply(Edit::About(Box::new(about))).unwrap();
+        let before = scenario.clone();
+        let network = scenario.network();
+        let middle = network
+            .nodes()
+            .find(|(id, _)| network.ends_at(*id).len() == 4);
+        let middle = middle.unwrap().0;
+        let edit = operation::turn_lanes(&scenario, middle, 30.0).unwrap();
+        let inverse = scenario.apply(edit).unwrap();
+        let (far, near) = match side {
+            DrivingSide::Right => (Turn::Left, Turn::Right),
+            DrivingSide::Left => (Turn::Right, Turn::Left),
+        };
+        let layout = junction::layout(scenario.network(), scenario.about());
+        let junction = layout.junction_at(middle).unwrap();
+        for arm in &junction.arms {
+            let ways = junction.paths.iter();
+            let ways = ways.filter(|way| (way.from.road, way.from.end) == (arm.road, arm.end));
+            let by_lane: std::collections::BTreeSet<(i8, Turn)> =
+                ways.map(|way| (way.from.lane.abs(), way.turn)).collect();
+            let expected = [(1, far), (2, Turn::Straight), (2, near)];
+            assert_eq!(
+                by_lane,
+                expected.into_iter().collect(),
+                "{side:?}: {}",
+                arm.road
+            );
+            // So long before the stop line it is as wide as the lane beside it.
+            let road = scenario.network().road(arm.road).unwrap();
+            let towards = arm.end == RoadEnd::End;
+            let s = |way: f64| if towards { road.length() - way } else { way };
+            let driven = |way: f64| road.lanes_driven(s(way), towards, side);
+            assert_eq!((driven(arm.trim + 30.0), driven(arm.trim + 65.0)), (2, 1));
+        }
+        assert_eq!(check(&scenario), check(&before), "{side:?}");
+        // Each arm has one now: a second time there is nothing to do.
+        let again = operation::turn_lanes(&scenario, middle, 30.0).unwrap_err();
+        assert!(
+            again.to_string().contains("can have a turn lane"),
+            "{again}"
+        );
+        scenario.apply(inverse).unwrap();
+        assert_eq!(scenario, before);
+        // Nowhere is room for one of 200 m.
+        assert!(operation::turn_lanes(&scenario, middle, 200.0).is_err());
+    }
+}
+
+#[test]
+fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
+    let mut scenario = Scenario::new("pavements");
+    let style = draw::RoadStyle {
+        section: CrossSection::driving(1, 1, 3.25).with_border(LaneType::Biking, 1.8),
+        ..street("Mill Lane")
+    };
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &style);
+    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &style);
+    // On the cycle lanes, near the junction and far from it.
+    let road = scenario.network().road(RoadId(1)).unwrap();
+    let (near, far) = (road.length() - 30.0, 10.0);
+    for (id, s) in [(1, near), (2, far)] {
+        let agent = Agent {
+            start: Place::lane(RoadId(1), -2, s),
+            ..west_to_east()
+        };
+        scenario
+            .apply(Edit::Agent(AgentId(id), Some(Box::new(agent))))
+            .unwrap();
+    }
+    let end = scenario.network().road(RoadId(1)).unwrap().to;
+    let edit = operation::turn_lanes(&scenario, end, 30.0).unwrap();
+    scenario.apply(edit).unwrap();
+    let starts: Vec<Place> = scenario
+        .agents()
+        .values()
+        .map(|agent| agent.start)
+        .collect();
+    let expected = [(-3, near), (-2, far)];
+    assert_eq!(
+        starts,
+        expected.map(|(lane, s)| Place::lane(RoadId(1), lane, s))
+    );
 }

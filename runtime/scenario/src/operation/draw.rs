@@ -468,7 +468,12 @@ fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
 
 /// The part of a lane section between two distances along its road; `origin` is where the new
 /// road starts.
-fn section_part(section: &LaneSection, start: f64, end: f64, origin: f64) -> LaneSection {
+pub(super) fn section_part(
+    section: &LaneSection,
+    start: f64,
+    end: f64,
+    origin: f64,
+) -> LaneSection {
     let cut = |lane: &Lane| Lane {
         // Widths count from the start of the section, not of the road.
         width: cut_polynomials(&lane.width, start - section.s, end - section.s),

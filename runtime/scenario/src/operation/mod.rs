@@ -12,6 +12,7 @@ pub mod mirror;
 mod motion;
 mod roads;
 pub mod signals;
+mod turn_lanes;
 mod users;
 
 pub use delete::deleted;
@@ -19,6 +20,7 @@ pub use fragment::{copied, pasted};
 pub use merge::merged;
 pub use motion::{Motion, moved};
 pub use roads::{reshaped, reversed, simplified, with_lanes};
+pub use turn_lanes::turn_lanes;
 
 use self::draw::DrawError;
 use crate::ids::{NodeId, RoadId};
@@ -40,6 +42,12 @@ pub enum OperationError {
         "cannot merge at {0}: exactly two roads with the same lanes, layer and access have to meet there"
     )]
     NotTwoRoads(NodeId),
+    /// No arm of a junction can have a turn lane.
+    #[error(
+        "no road at {0} can have a turn lane: it takes one lane that leads both across the oncoming traffic \
+         and elsewhere, and room for it"
+    )]
+    NoTurnLanes(NodeId),
     /// The new shape has no valid geometry.
     #[error("the road cannot take this shape: {0}")]
     Geometry(#[from] GeometryError),

@@ -128,7 +128,7 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
     }
     let mut ahead = Lane::new(-2, LaneType::Driving, LANE);
     ahead.width = vec![
-        taper(LANE, TAPER),
+        Poly3::smooth_step(LANE, TAPER),
         Poly3 {
             s: TAPER,
             ..Poly3::constant(LANE)
@@ -142,17 +142,6 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
     lanes.insert(at, ahead);
     road.lane_sections.push(LaneSection { s: from, lanes });
     b.apply(Edit::Road(id, Some(Box::new(road))));
-}
-
-/// A width that grows from nothing: w (3 u^2 - 2 u^3) with u = s / length.
-fn taper(width: f64, length: f64) -> Poly3 {
-    Poly3 {
-        s: 0.0,
-        a: 0.0,
-        b: 0.0,
-        c: 3.0 * width / length.powi(2),
-        d: -2.0 * width / length.powi(3),
-    }
 }
 
 /// How many people come to each side of each crossing in an hour.

@@ -78,9 +78,8 @@ pub fn roundabout(
             })
         }));
     }
-    let is_inside = |line: &ReferenceLine| {
-        (line.pose(0.5 * line.length()).position - centre).length() < radius
-    };
+    let is_inside =
+        |line: &ReferenceLine| (line.pose(0.5 * line.length()).position - centre).length() < radius;
     let roads = after.network().roads();
     let inside = roads.filter(|(_, road)| road.layer == layer && is_inside(&road.reference_line));
     let inside = inside.map(|(id, _)| ObjectId::Road(id)).collect();

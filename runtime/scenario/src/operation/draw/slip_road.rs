@@ -255,7 +255,7 @@ fn shift_end(road: &mut Road, slip: &Slip) {
     road.lane_offset.push(Poly3 {
         s: from,
         a: offset,
-        ..step(slip.shift, length)
+        ..Poly3::smooth_step(slip.shift, length)
     });
     // The new polynomial starts where the old one did, and stands for it.
     if from == 0.0 {
@@ -269,22 +269,13 @@ fn shift_start(road: &mut Road, slip: &Slip) {
     let length = slip.bending.min(road.length());
     let back = Poly3 {
         a: offset + slip.shift,
-        ..step(-slip.shift, length)
+        ..Poly3::smooth_step(-slip.shift, length)
     };
     let rest = Poly3 {
         s: length,
         ..Poly3::constant(offset)
     };
     road.lane_offset = vec![back, rest];
-}
-
-/// A smooth step of a height within a length: h (3 u^2 - 2 u^3) with u = s / length.
-fn step(height: f64, length: f64) -> Poly3 {
-    Poly3 {
-        c: 3.0 * height / length.powi(2),
-        d: -2.0 * height / length.powi(3),
-        ..Poly3::default()
-    }
 }
 
 /// Opens the auxiliary lanes on the piece of the host that begins or ends at a node.
@@ -354,7 +345,7 @@ fn auxiliary_lane(
             let end = Poly3 {
                 s: slip.auxiliary,
                 a: width,
-                ..step(-width, TAPER)
+                ..Poly3::smooth_step(-width, TAPER)
             };
             vec![Poly3::constant(width), end]
         }
@@ -363,7 +354,7 @@ fn auxiliary_lane(
                 s: TAPER,
                 ..Poly3::constant(width)
             };
-            vec![step(width, TAPER), full]
+            vec![Poly3::smooth_step(width, TAPER), full]
         }
     };
     lane

@@ -1,0 +1,186 @@
+//! Turn lanes: a second lane before a junction for those who turn across the oncoming traffic.
+//!
+//! ```text
+//!    --------------------------------------|
+//!       <-                                 |        The lane at the middle is for them alone then; one opens
+//!    - - - - - - - - - - - - - - - - - - - |        beside it, on the outside, for all others. What lies
+//!       ->                           <-'   |        beside the road, pavements or cycle lanes, goes round it.
+//!    ----------.    - - - - - - - - - - - -|
+//!               '.        ->          -+-> |
+//!                 '------------------------|
+//!               taper      length
+//! ```
+
+use super::OperationError;
+use super::users::with_places;
+use crate::agents::{LanePlace, Place};
+use crate::edit::Edit;
+use crate::ids::{NodeId, RoadId};
+use crate::junction::{self, ArmEnd, Turn, Turns};
+use crate::road::{DrivingSide, Lane, LaneDirection, LaneSection, LaneType, Poly3, Road, RoadEnd};
+use crate::scenario::Scenario;
+use std::collections::BTreeMap;
+
+/// Length of the taper of a turn lane, m.
+const TAPER: f64 = 20.0;
+/// What has to remain of a road behind a turn lane, m.
+const BEHIND: f64 = 10.0;
+/// The stop line moves back by so much where a road becomes wider by a lane, m.
+const SET_BACK: f64 = 4.0;
+
+/// A stretch of a road that gets one more lane.
+#[derive(Clone, Copy)]
+struct Stretch {
+    /// m along the road.
+    from: f64,
+    to: f64,
+    /// The end of the road at the junction.
+    end: RoadEnd,
+    /// -1 if its lanes have negative ids, else 1.
+    sign: i8,
+}
+
+/// The edit that gives each arm of a junction with one lane towards it, from which one may turn across the
+/// oncoming traffic as well as elsewhere, a lane for that, so long, m.
+///
+/// Arrows say which lane is for whom. Agents and flows on lanes that get other ids follow them.
+///
+/// # Errors
+/// If no arm can have one: its road is too short, has several lanes already, or leads nowhere else.
+pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit, OperationError> {
+    let refused = OperationError::NoTurnLanes(node);
+    let layout = junction::layout(scenario.network(), scenario.about());
+    let Some(junction) = layout.junction_at(node) else {
+        return Err(refused);
+    };
+    let side = scenario.about().driving_side;
+    let far = match side {
+        DrivingSide::Right => Turn::Left,
+        DrivingSide::Left => Turn::Right,
+    };
+    let mut edits = Vec::new();
+    let mut wider = BTreeMap::new();
+    for arm in &junction.arms {
+        let ways = junction.paths.iter();
+        let ways = ways.filter(|way| (way.from.road, way.from.end) == (arm.road, arm.end));
+        let turns: Turns = ways.map(|way| way.turn).collect();
+        let elsewhere = turns.with(far, false).with(Turn::UTurn, false);
+        // A street that leads back to the same junction gets one lane.
+        let has_one = wider.contains_key(&arm.road);
+        if has_one || !turns.contains(far) || elsewhere == Turns::NONE {
+            continue;
+        }
+        let Some(road) = scenario.network().road(arm.road) else {
+            continue;
+        };
+        let Some(stretch) = stretch(road, arm, length, side) else {
+            continue;
+        };
+        let road = with_lane(road, stretch, (far, elsewhere));
+        edits.push(Edit::Road(arm.road, Some(Box::new(road))));
+        wider.insert(arm.road, stretch);
+    }
+    if edits.is_empty() {
+        return Err(refused);
+    }
+    let places = with_places(scenario, |place| Some(followed(place, &wider)));
+    edits.extend(places.into_iter().map(|(_, edit)| edit));
+    Ok(Edit::Batch(edits))
+}
+
+/// Where the lane of an arm goes, if there is room for one, and one lane leads to the junction so far.
+fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<Stretch> {
+    let reach = arm.trim + SET_BACK + length + TAPER;
+    let (from, to) = match arm.end {
+        RoadEnd::Start => (0.0, reach),
+        RoadEnd::End => (road.length() - reach, road.length()),
+    };
+    let is_one_section = road.section_index(from) == road.section_index(to);
+    let has_room = road.length() >= reach + BEHIND;
+    if !has_room || !is_one_section {
+        return None;
+    }
+    let lanes = &road.section_at(0.5 * (from + to)).lanes;
+    let comes = |lane: &&Lane| lane.is_forward(side) == (arm.end == RoadEnd::End);
+    let driven = |lane: &&Lane| matches!(lane.kind, LaneType::Driving | LaneType::Bus);
+    let mut coming = lanes.iter().filter(comes).filter(driven);
+    let only = coming.next().filter(|_| coming.next().is_none())?;
+    // The lane beside the middle of the road, which is not driven against the hand of traffic.
+    let is_inner = only.id.abs() == 1 && only.direction == LaneDirection::Standard;
+    is_inner.then_some(Stretch {
+        from,
+        to,
+        end: arm.end,
+        sign: only.id.signum(),
+    })
+}
+
+/// The road with a lane more on a stretch, for those who do not turn to the far side.
+fn with_lane(road: &Road, stretch: Stretch, (far, elsewhere): (Turn, Turns)) -> Road {
+    let mut road = road.clone();
+    let place = road.section_index(0.5 * (stretch.from + stretch.to));
+    let plain = road.lane_sections[place].clone();
+    let end = road.section_end(place);
+    let part = |from: f64, to: f64| {
+        (to - from > 1e-6).then(|| super::draw::section_part(&plain, from, to, 0.0))
+    };
+    let mut wider = super::draw::section_part(&plain, stretch.from, stretch.to, 0.0);
+    let mut width = 0.0;
+    for lane in &mut wider.lanes {
+        if lane.id == stretch.sign {
+            // As wide as the lane that was there alone.
+            width = Poly3::value_in(&lane.width, 0.0);
+            lane.turns = Turns::NONE.with(far, true);
+        } else if lane.id.signum() == stretch.sign {
+            lane.id += stretch.sign;
+        }
+    }
+    let full = stretch.to - stretch.from - TAPER;
+    let mut opened = Lane::new(2 * stretch.sign, LaneType::Driving, width);
+    opened.turns = elsewhere;
+    opened.width = match stretch.end {
+        RoadEnd::End => vec![
+            Poly3::smooth_step(width, TAPER),
+            Poly3 {
+                s: TAPER,
+                ..Poly3::constant(width)
+            },
+        ],
+        RoadEnd::Start => vec![
+            Poly3::constant(width),
+            Poly3 {
+                s: full,
+                a: width,
+                ..Poly3::smooth_step(-width, TAPER)
+            },
+        ],
+    };
+    wider.lanes.push(opened);
+    wider.lanes.sort_by_key(|lane| -lane.id);
+    let parts: Vec<LaneSection> = [
+        part(plain.s, stretch.from),
+        Some(wider),
+        part(stretch.to, end),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    road.lane_sections.splice(place..=place, parts);
+    road
+}
+
+/// A place on a lane that has another id now.
+fn followed(place: &Place, wider: &BTreeMap<RoadId, Stretch>) -> Place {
+    let Place::Lane(LanePlace { road, lane, s }) = *place else {
+        return *place;
+    };
+    let is_moved = |stretch: &&Stretch| {
+        (stretch.from..=stretch.to).contains(&s)
+            && lane.signum() == stretch.sign
+            && lane != stretch.sign
+    };
+    match wider.get(&road).filter(is_moved) {
+        Some(stretch) => Place::lane(road, lane + stretch.sign, s),
+        None => *place,
+    }
+}
