@@ -5,6 +5,7 @@ mod common;
 
 use common::Bench;
 use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::Action;
 use roadwright_scenario::junction::{Conflicts, Signals, layout};
 use roadwright_scenario::{Control, Edit, Flow, ObjectId, Place, RoadEnd, RoadId, Scenario};
@@ -196,4 +197,34 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
         assert!(10 * counts.arrived > 8 * counts.spawned, "{counts:?}");
         assert_eq!((summary.law.red_passed, summary.law.missed_turns), (0, 0));
     }
+}
+
+#[test]
+fn roads_that_go_first_are_chosen_and_given_back_to_the_roads() {
+    let mut bench = crossing();
+    bench.key(Key::V);
+    bench.click(0.0, 0.0);
+    bench.press("Control: By the roads: nearer side first");
+    bench.press("give way");
+    let major = |bench: &Bench| {
+        let Some(ObjectId::Node(node)) = bench.editor().model().single() else {
+            panic!("the junction is selected");
+        };
+        let node = bench.scenario().network().node(node).unwrap();
+        node.rules.major.clone()
+    };
+    assert_eq!(major(&bench), []);
+    assert!(!is_offered(&bench, "By the roads"));
+    let tick = bench
+        .harness
+        .get_by_role_and_label(egui::accesskit::Role::CheckBox, "road 3");
+    tick.click();
+    bench.settle();
+    assert!(!major(&bench).is_empty());
+    bench.press("By the roads");
+    assert_eq!(major(&bench), []);
+}
+
+fn is_offered(bench: &Bench, name: &str) -> bool {
+    bench.harness.query_all_by_label(name).next().is_some()
 }

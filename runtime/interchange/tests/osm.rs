@@ -69,6 +69,48 @@ fn a_crossroads_arrives_whole() {
     assert!(scenario.about().attribution.contains("OpenStreetMap"));
 }
 
+#[test]
+fn junctions_that_become_one_are_told() {
+    // Two streets end at a third one, so many millionths of a degree apart.
+    let town = |apart: u32| {
+        let east = f64::from(apart) * 1e-6;
+        let node =
+            |id: u32, lat: f64, lon: f64| format!(r#"<node id="{id}" lat="{lat}" lon="{lon}"/>"#);
+        let street = |id: u32, nodes: &[u32]| {
+            let nodes: String = nodes
+                .iter()
+                .map(|n| format!(r#"<nd ref="{n}"/>"#))
+                .collect();
+            format!(r#"<way id="{id}">{nodes}<tag k="highway" v="residential"/></way>"#)
+        };
+        let nodes = [
+            node(1, 53.34, -6.262),
+            node(2, 53.34, -6.26),
+            node(3, 53.34, -6.26 + east),
+            node(4, 53.34, -6.258),
+            node(5, 53.341, -6.26),
+            node(6, 53.339, -6.26 + east),
+        ];
+        let streets = [
+            street(10, &[1, 2, 3, 4]),
+            street(11, &[2, 5]),
+            street(12, &[3, 6]),
+        ];
+        format!("<osm>{}{}</osm>", nodes.concat(), streets.concat())
+    };
+    let told = |apart: u32| {
+        let (_, summary) = imported(&read(town(apart).as_bytes()).unwrap());
+        let mut warnings = summary.warnings.into_iter();
+        warnings.find(|warning| warning.reason.contains("they are one"))
+    };
+    let warning = told(60).expect("4 m apart");
+    assert_eq!((warning.count, warning.examples.len()), (1, 1));
+    let place = warning.places[0].unwrap();
+    assert!(place.length() < 200.0, "{place}");
+    // 53 m apart they are two.
+    assert_eq!(told(800), None);
+}
+
 /// Two carriageways and a street across, so many degrees of latitude apart.
 fn carriageways(apart: f64, relations: &str) -> String {
     let far = 53.34 - apart;

@@ -14,7 +14,7 @@ use roadwright_scenario::*;
 fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edit> {
     let id = n % 4 + 1;
     let point = DVec2::new(a, b);
-    Some(match kind % 17 {
+    Some(match kind % 20 {
         0 => Edit::Node(NodeId(100 + id), Some(Node::at(point))),
         1 => Edit::Node(NodeId(100 + id), None),
         2 => {
@@ -54,6 +54,24 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             road.access = RoadAccess::ALL[n as usize % RoadAccess::ALL.len()];
             Edit::Road(RoadId(id), Some(Box::new(road)))
         }
+        16 => {
+            // Of the junction in the middle, or of any end of a road.
+            let nodes = scenario.network().nodes();
+            let (node, old) = nodes.max_by_key(|(id, _)| scenario.network().ends_at(*id).len())?;
+            let rules = rules_for(scenario, node, (a, b), n);
+            Edit::Node(
+                node,
+                Some(Node {
+                    rules,
+                    ..old.clone()
+                }),
+            )
+        }
+        17 => draw::roundabout(scenario, (point, 8.0 + a.abs()), 0).ok()?,
+        18 => {
+            let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
+            operation::turn_lanes(scenario, nodes[n as usize % nodes.len()], 5.0 + a.abs()).ok()?
+        }
         _ => Edit::Batch(vec![
             Edit::Node(NodeId(200 + id), Some(Node::at(point))),
             Edit::Flow(
@@ -71,6 +89,41 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
             ),
         ]),
     })
+}
+
+/// What a person may decide about a junction, all of it.
+fn rules_for(scenario: &Scenario, node: NodeId, (a, b): (f64, f64), n: u32) -> JunctionRules {
+    let ends = scenario.network().ends_at(node);
+    let road = |i: u32| ends[(n / 7 + i) as usize % ends.len().max(1)].0;
+    if ends.is_empty() {
+        return JunctionRules::default();
+    }
+    let lane = |road, lane| RoadLane { road, lane };
+    let turn = LaneTurn {
+        from: lane(road(0), 1),
+        to: lane(road(1), -1),
+    };
+    let mut rules = JunctionRules {
+        control: Some(Control::ALL[n as usize % Control::ALL.len()]),
+        major: vec![road(0)],
+        restrictions: vec![Restriction {
+            kind: RestrictionKind::No,
+            from: road(1),
+            to: road(2),
+        }],
+        plan: n.is_multiple_of(3).then(|| SignalPlan {
+            mode: SignalMode::Fixed,
+            cycle: Some(60.0 + a.abs()),
+            offset: b.abs(),
+            protected_turns: n.is_multiple_of(2),
+            ..SignalPlan::default()
+        }),
+        crossings: vec![CrossingRule::over(road(0))],
+        ..JunctionRules::default()
+    };
+    rules.turns.add.push(turn);
+    rules.set_corner(road(0), road(1), Some(1.0 + a.abs() / 10.0));
+    rules
 }
 
 fn steps() -> impl Strategy<Value = Vec<(u8, f64, f64, u32)>> {

@@ -253,6 +253,13 @@ fn has_majors(control: Control) -> bool {
 /// The roads that go first, to be chosen.
 fn majors(ui: &mut Ui, junction: &Junction, subject: &mut Subject<'_, Node>) {
     ui.label("Roads that go first:");
+    // What a person has chosen holds until it is taken back, whatever the roads are since.
+    let is_chosen = !subject.object.rules.major.is_empty();
+    let reset = is_chosen.then(|| ui.button("By the roads"));
+    if reset.is_some_and(|button| button.clicked()) {
+        let label = format!("Roads that go first at {}", subject.name);
+        subject.apply(label, |node| node.rules.major.clear());
+    }
     ui.horizontal_wrapped(|ui| {
         for arm in &junction.arms {
             // From the signs that follow, not from the rules: as long as nobody has chosen, the

@@ -145,7 +145,7 @@ fn text(summary: &ImportSummary) -> String {
         }
     }
     if !summary.warnings.is_empty() {
-        text += "left out:\n";
+        text += "left out or changed:\n";
     }
     for warning in &summary.warnings {
         text += &format!(

@@ -134,12 +134,15 @@ pub struct ImportWarning {
     pub reason: String,
     /// How many times.
     pub count: usize,
-    /// The first few, as OSM ids such as `way 123`.
+    /// The first few, as OSM ids such as `way 123`; junctions that are one have the ids of the scenario.
     pub examples: Vec<String>,
     /// Where each of these lies, m, as far as the data say so: a node itself, of a way or a relation its first
     /// node.
     pub places: Vec<Option<DVec2>>,
 }
+
+/// A city has thousands of footpaths: so many ids are enough to look one up.
+const EXAMPLES: usize = 5;
 
 /// Collects warnings by reason.
 #[derive(Debug, Default)]
@@ -150,8 +153,7 @@ impl Warnings {
     pub(crate) fn add(&mut self, reason: impl Into<String>, object: String) {
         let (count, examples) = self.0.entry(reason.into()).or_default();
         *count += 1;
-        // A city has thousands of footpaths: five ids are enough to look one up.
-        if examples.len() < 5 {
+        if examples.len() < EXAMPLES {
             examples.push(object);
         }
     }
@@ -334,10 +336,29 @@ pub fn import(
         crossings_unassigned: counts.crossings_unassigned,
         restrictions: restrictions.at.values().map(Vec::len).sum(),
         via_restrictions: restrictions.via.values().map(Vec::len).sum(),
-        warnings: warnings.into_list(elements, scenario.about().origin),
+        warnings: warnings
+            .into_list(elements, scenario.about().origin)
+            .into_iter()
+            .chain(merged(&layout))
+            .collect(),
         ..measured(&scenario, &layout, &graph)
     };
     Ok((scenario, summary))
+}
+
+/// The junctions that are made of several nodes, since these are so near to each other; examples are nodes of
+/// the scenario, for data have none for a junction.
+fn merged(layout: &Layout) -> Option<ImportWarning> {
+    let junctions = layout.junctions.iter();
+    let merged = junctions.filter(|junction| junction.nodes.len() > 1 && junction.is_crossing());
+    let merged: Vec<_> = merged.collect();
+    let first = merged.iter().take(EXAMPLES);
+    (!merged.is_empty()).then(|| ImportWarning {
+        reason: "junctions so near to each other that they are one".into(),
+        count: merged.len(),
+        examples: first.clone().map(|j| j.nodes[0].to_string()).collect(),
+        places: first.map(|junction| Some(junction.centre)).collect(),
+    })
 }
 
 /// The part of a summary that the scenario itself tells; the rest is empty.
