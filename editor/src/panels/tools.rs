@@ -9,7 +9,7 @@ use egui::{Align2, FontId, Rect, Role, Sense, Ui, WidgetInfo, vec2};
 
 /// Heights of a button with its name, and at least, points.
 const HEIGHT: f32 = 50.0;
-const LEAST_HEIGHT: f32 = 22.0;
+const LEAST_HEIGHT: f32 = 21.0;
 /// Lower buttons have no name below their sign, points.
 const WITH_NAME: f32 = 42.0;
 /// Between two of them, points.
