@@ -205,10 +205,8 @@ fn guide_lines(junction: &Junction) -> Vec<Vec<DVec2>> {
     if junction.control != Control::Signals {
         return Vec::new();
     }
-    let (across, share) = match junction.side {
-        DrivingSide::Right => (Turn::Left, 0.5),
-        DrivingSide::Left => (Turn::Right, -0.5),
-    };
+    let across = Turn::far(junction.side);
+    let share = 0.5 * junction.side.around();
     let leads_elsewhere = |from| {
         let mut paths = junction.paths.iter();
         paths.any(|path| path.from == from && path.turn != across)

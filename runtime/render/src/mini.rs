@@ -42,10 +42,7 @@ pub(crate) fn islands(painter: &mut impl Painter, junctions: &[&Junction]) {
 }
 
 fn arrows(painter: &mut impl Painter, ring: &MiniRing, side: DrivingSide, color: tiny_skia::Color) {
-    let turn = match side {
-        DrivingSide::Right => 1.0,
-        DrivingSide::Left => -1.0,
-    };
+    let turn = side.around();
     let radius = ring.island + BESIDE;
     let on = |angle: f64| ring.centre + radius * unit(angle);
     for i in 0..ARROWS {

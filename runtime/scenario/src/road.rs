@@ -20,6 +20,16 @@ pub enum DrivingSide {
     Right,
 }
 
+impl DrivingSide {
+    /// The sense in which one drives round an island: 1 counter-clockwise, -1 clockwise.
+    pub fn around(self) -> f64 {
+        match self {
+            Self::Right => 1.0,
+            Self::Left => -1.0,
+        }
+    }
+}
+
 /// The importance of a road, from motorway to footway.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,

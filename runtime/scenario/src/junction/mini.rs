@@ -150,10 +150,7 @@ struct Joined {
 
 impl Round {
     pub(super) fn new(ring: MiniRing, arms: &[Arm<'_>], trims: &[f64], side: DrivingSide) -> Self {
-        let turn = match side {
-            DrivingSide::Right => 1.0,
-            DrivingSide::Left => -1.0,
-        };
+        let turn = side.around();
         let middle = |arm: &Arm<'_>, trim| {
             0.5 * (arm.left_edge(trim).position + arm.right_edge(trim).position)
         };

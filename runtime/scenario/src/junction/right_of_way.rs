@@ -212,20 +212,12 @@ impl<'a> Arms<'a> {
 
     /// Whether a path turns across the way of oncoming vehicles.
     pub(super) fn is_far_turn(&self, path: &ConnectingPath) -> bool {
-        path.turn
-            == match self.junction.side {
-                DrivingSide::Right => Turn::Left,
-                DrivingSide::Left => Turn::Right,
-            }
+        path.turn == Turn::far(self.junction.side)
     }
 
     /// Whether a path turns to the side on which one drives.
     fn is_near_turn(&self, path: &ConnectingPath) -> bool {
-        path.turn
-            == match self.junction.side {
-                DrivingSide::Right => Turn::Right,
-                DrivingSide::Left => Turn::Left,
-            }
+        path.turn == Turn::near(self.junction.side)
     }
 
     pub(super) fn are_oncoming(&self, a: &ConnectingPath, b: &ConnectingPath) -> bool {

@@ -105,10 +105,7 @@ fn inner_way(
     roads: &[OneWay],
     side: DrivingSide,
 ) -> Option<usize> {
-    let inside = match side {
-        DrivingSide::Right => 1.0,
-        DrivingSide::Left => -1.0,
-    };
+    let inside = side.around();
     let bend = |i: &usize| inside * wrap_angle(roads[*i].start.heading - road.end.heading);
     leaving
         .iter()
@@ -162,10 +159,7 @@ fn is_roundabout(
         };
         points.extend((0..count).map(pose));
     }
-    let area = match side {
-        DrivingSide::Right => polygon::signed_area(&points),
-        DrivingSide::Left => -polygon::signed_area(&points),
-    };
+    let area = side.around() * polygon::signed_area(&points);
     // A circle of this length has the area length^2 / (4 pi). Driven the wrong way round the area
     // is negative.
     LENGTH.contains(&length) && area > ROUNDNESS * length * length / (4.0 * PI)

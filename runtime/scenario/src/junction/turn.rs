@@ -1,6 +1,7 @@
 //! Ways through a junction, and sets of them.
 
 use crate::named::named;
+use crate::road::DrivingSide;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -20,6 +21,24 @@ named! {
         Right = "right",
         /// Back.
         UTurn = "u_turn",
+    }
+}
+
+impl Turn {
+    /// The turn across the oncoming traffic.
+    pub fn far(side: DrivingSide) -> Self {
+        match side {
+            DrivingSide::Right => Self::Left,
+            DrivingSide::Left => Self::Right,
+        }
+    }
+
+    /// The turn to the side on which one drives.
+    pub fn near(side: DrivingSide) -> Self {
+        match side {
+            DrivingSide::Right => Self::Right,
+            DrivingSide::Left => Self::Left,
+        }
     }
 }
 

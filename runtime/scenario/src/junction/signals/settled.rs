@@ -2,7 +2,6 @@
 
 use super::Signals;
 use crate::junction::{Conflicts, ConnectingPath, Junction, Turn};
-use crate::road::DrivingSide;
 
 /// Arms whose bearings differ by more face each other: the cosine of 135 degrees.
 const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
@@ -17,10 +16,7 @@ impl Signals {
         conflicts: &Conflicts,
         stage: usize,
     ) -> Vec<(u32, u32)> {
-        let across = match junction.side {
-            DrivingSide::Right => Turn::Left,
-            DrivingSide::Left => Turn::Right,
-        };
+        let across = Turn::far(junction.side);
         let is_unsettled = |&(a, b): &(u32, u32)| {
             let has_green = [a, b].map(|path| self.greens[stage][path as usize]);
             let is_permitted = [a, b].map(|path| self.is_permitted(path as usize, stage));

@@ -147,10 +147,7 @@ fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
             };
             pushed += usize::from(ring.centre.length() > 1.5);
             // Who turns to the near side cuts a corner, which is as sharp as it was made.
-            let near = match side {
-                DrivingSide::Right => Turn::Right,
-                DrivingSide::Left => Turn::Left,
-            };
+            let near = Turn::near(side);
             for path in junction.paths.iter().filter(|path| path.turn != near) {
                 let radius = path.min_radius();
                 assert!(radius > 2.5, "{radius} m: {path:?}");

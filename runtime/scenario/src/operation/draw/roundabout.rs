@@ -17,7 +17,7 @@ use crate::operation::deleted;
 use crate::road::{CrossSection, DrivingSide, LaneType, RoadClass};
 use crate::scenario::Scenario;
 use glam::DVec2;
-use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of, unit};
+use roadwright_geometry::{GeometryError, Pose, ReferenceLine, Segment, heading_of, unit};
 use std::f64::consts::{FRAC_PI_2, PI, TAU};
 use std::ops::RangeInclusive;
 
@@ -86,8 +86,8 @@ pub fn roundabout(
     let gone = deleted(&after, &inside);
     apply(&mut after, gone)?;
     let style = style(&arms, radius, layer);
-    for line in arcs(&arms, (centre, radius), scenario.about().driving_side) {
-        let piece = road(&after, &line?, &style)?;
+    for line in arcs(&arms, (centre, radius), scenario.about().driving_side)? {
+        let piece = road(&after, &line, &style)?;
         apply(&mut after, piece)?;
     }
     Ok(Edit::Batch(edits))
@@ -169,11 +169,8 @@ fn arcs(
     arms: &[Arm],
     (centre, radius): (DVec2, f64),
     side: DrivingSide,
-) -> Vec<Result<ReferenceLine, DrawError>> {
-    let turn = match side {
-        DrivingSide::Right => 1.0,
-        DrivingSide::Left => -1.0,
-    };
+) -> Result<Vec<ReferenceLine>, GeometryError> {
+    let turn = side.around();
     // From the east on, in the direction of driving.
     let mut places: Vec<f64> = arms
         .iter()
@@ -197,7 +194,7 @@ fn arcs(
             length: (to - from) * radius,
             curvature: turn / radius,
         };
-        Ok(ReferenceLine::new(start, vec![bend])?)
+        ReferenceLine::new(start, vec![bend])
     };
     places.iter().copied().zip(ends).map(piece).collect()
 }
