@@ -9,6 +9,7 @@ mod slip_road;
 pub use roundabout::{RING_RADIUS, ring_section, roundabout};
 
 use super::groups;
+use super::lane_sections::{cut_polynomials, section_part};
 use super::users::{with_places, with_rules};
 use crate::access::RoadAccess;
 use crate::agents::Place;
@@ -16,7 +17,7 @@ use crate::edit::{Edit, EditError};
 use crate::ids::{NodeId, RoadId};
 use crate::junction::Turns;
 use crate::network::Node;
-use crate::road::{CrossSection, Lane, LaneSection, Poly3, Road, RoadClass};
+use crate::road::{CrossSection, Lane, Road, RoadClass};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::projection::Projector;
@@ -464,48 +465,6 @@ fn piece_of(road: &Road, from: f64, to: f64) -> Result<Road, GeometryError> {
     });
     piece.lane_sections = sections.collect();
     Ok(piece)
-}
-
-/// The part of a lane section between two distances along its road; `origin` is where the new
-/// road starts.
-pub(super) fn section_part(
-    section: &LaneSection,
-    start: f64,
-    end: f64,
-    origin: f64,
-) -> LaneSection {
-    let cut = |lane: &Lane| Lane {
-        // Widths count from the start of the section, not of the road.
-        width: cut_polynomials(&lane.width, start - section.s, end - section.s),
-        ..lane.clone()
-    };
-    LaneSection {
-        s: start - origin,
-        lanes: section.lanes.iter().map(cut).collect(),
-    }
-}
-
-/// The polynomials that hold between two distances, measured from the first of them.
-fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
-    // The polynomial that holds at `from` starts before it and is measured from `from` on; later
-    // ones only have their start shifted.
-    let first = list
-        .partition_point(|poly| poly.s <= from)
-        .saturating_sub(1);
-    list.iter()
-        .skip(first)
-        .take_while(|poly| poly.s < to)
-        .map(|poly| {
-            if poly.s <= from {
-                poly.rebased(from)
-            } else {
-                Poly3 {
-                    s: poly.s - from,
-                    ..*poly
-                }
-            }
-        })
-        .collect()
 }
 
 fn sampled(line: &ReferenceLine) -> Vec<(f64, DVec2)> {

@@ -7,6 +7,7 @@ mod delete;
 pub mod draw;
 mod fragment;
 pub mod groups;
+mod lane_sections;
 mod merge;
 pub mod mirror;
 mod motion;

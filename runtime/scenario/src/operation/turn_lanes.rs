@@ -12,12 +12,13 @@
 //! ```
 
 use super::OperationError;
+use super::lane_sections::{replace_lanes, section_part, width_beside_node};
 use super::users::with_places;
 use crate::agents::{LanePlace, Place};
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::junction::{self, ArmEnd, Turn, Turns};
-use crate::road::{DrivingSide, Lane, LaneDirection, LaneSection, LaneType, Poly3, Road, RoadEnd};
+use crate::road::{DrivingSide, Lane, LaneDirection, LaneType, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use std::collections::BTreeMap;
 
@@ -54,10 +55,7 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
         return Err(refused);
     };
     let side = scenario.about().driving_side;
-    let far = match side {
-        DrivingSide::Right => Turn::Left,
-        DrivingSide::Left => Turn::Right,
-    };
+    let far = Turn::far(side);
     let mut edits = Vec::new();
     let mut wider = BTreeMap::new();
     for arm in &junction.arms {
@@ -118,15 +116,11 @@ fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<
 /// The road with a lane more on a stretch, for those who do not turn to the far side.
 fn with_lane(road: &Road, stretch: Stretch, (far, elsewhere): (Turn, Turns)) -> Road {
     let mut road = road.clone();
-    let place = road.section_index(0.5 * (stretch.from + stretch.to));
-    let plain = road.lane_sections[place].clone();
-    let end = road.section_end(place);
-    let part = |from: f64, to: f64| {
-        (to - from > 1e-6).then(|| super::draw::section_part(&plain, from, to, 0.0))
-    };
-    let mut wider = super::draw::section_part(&plain, stretch.from, stretch.to, 0.0);
+    let (from, to) = (stretch.from, stretch.to);
+    let plain = road.section_at(0.5 * (from + to));
+    let mut lanes = section_part(plain, from, to, 0.0).lanes;
     let mut width = 0.0;
-    for lane in &mut wider.lanes {
+    for lane in &mut lanes {
         if lane.id == stretch.sign {
             // As wide as the lane that was there alone.
             width = Poly3::value_in(&lane.width, 0.0);
@@ -135,37 +129,12 @@ fn with_lane(road: &Road, stretch: Stretch, (far, elsewhere): (Turn, Turns)) -> 
             lane.id += stretch.sign;
         }
     }
-    let full = stretch.to - stretch.from - TAPER;
     let mut opened = Lane::new(2 * stretch.sign, LaneType::Driving, width);
     opened.turns = elsewhere;
-    opened.width = match stretch.end {
-        RoadEnd::End => vec![
-            Poly3::smooth_step(width, TAPER),
-            Poly3 {
-                s: TAPER,
-                ..Poly3::constant(width)
-            },
-        ],
-        RoadEnd::Start => vec![
-            Poly3::constant(width),
-            Poly3 {
-                s: full,
-                a: width,
-                ..Poly3::smooth_step(-width, TAPER)
-            },
-        ],
-    };
-    wider.lanes.push(opened);
-    wider.lanes.sort_by_key(|lane| -lane.id);
-    let parts: Vec<LaneSection> = [
-        part(plain.s, stretch.from),
-        Some(wider),
-        part(stretch.to, end),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    road.lane_sections.splice(place..=place, parts);
+    opened.width = width_beside_node(width, (to - from - TAPER, TAPER), stretch.end);
+    lanes.push(opened);
+    lanes.sort_by_key(|lane| -lane.id);
+    replace_lanes(&mut road, (from, to), lanes);
     road
 }
 

@@ -10,12 +10,11 @@
 //!                         node   auxiliary lane
 //! ```
 
+use super::super::lane_sections::{replace_lanes, width_beside_node};
 use super::{Crossing, DrawError, Drawing, MIN_PIECE, RoadStyle};
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::road::{
-    DrivingSide, Lane, LaneDirection, LaneSection, LaneType, Poly3, Road, RoadClass, RoadEnd,
-};
+use crate::road::{DrivingSide, Lane, LaneDirection, LaneType, Poly3, Road, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;
@@ -297,27 +296,12 @@ fn open_lane(
         RoadEnd::End => (road.length() - length, road.length()),
     };
     // By the middle: at either end the next section may begin.
-    let place = road.section_index(0.5 * (from + to));
-    let plain = road.lane_sections[place].clone();
-    let mut wider = plain.lanes.clone();
+    let mut lanes = road.section_at(0.5 * (from + to)).lanes.clone();
     for (_, width) in &style.section.forward {
-        wider.push(auxiliary_lane(&wider, *width, slip, at, side));
+        lanes.push(auxiliary_lane(&lanes, *width, slip, at, side));
     }
-    wider.sort_by_key(|lane| -lane.id);
-    let part = |from: f64, to: f64, lanes: Option<&Vec<Lane>>| {
-        let lanes = lanes
-            .cloned()
-            .unwrap_or_else(|| super::section_part(&plain, from, to, 0.0).lanes);
-        (to - from > 1e-6).then_some(LaneSection { s: from, lanes })
-    };
-    let end = road.section_end(place);
-    let parts = [
-        part(plain.s, from, None),
-        part(from, to, Some(&wider)),
-        part(to, end, None),
-    ];
-    road.lane_sections
-        .splice(place..=place, parts.into_iter().flatten());
+    lanes.sort_by_key(|lane| -lane.id);
+    replace_lanes(road, (from, to), lanes);
 }
 
 /// One more lane on a side of others, driven along the road.
@@ -339,23 +323,6 @@ fn auxiliary_lane(
     if !lane.is_forward(side) {
         lane.direction = LaneDirection::Reversed;
     }
-    lane.width = match at {
-        // Behind the node it ends, before it begins.
-        RoadEnd::Start => {
-            let end = Poly3 {
-                s: slip.auxiliary,
-                a: width,
-                ..Poly3::smooth_step(-width, TAPER)
-            };
-            vec![Poly3::constant(width), end]
-        }
-        RoadEnd::End => {
-            let full = Poly3 {
-                s: TAPER,
-                ..Poly3::constant(width)
-            };
-            vec![Poly3::smooth_step(width, TAPER), full]
-        }
-    };
+    lane.width = width_beside_node(width, (slip.auxiliary, TAPER), at);
     lane
 }

@@ -1,0 +1,87 @@
+//! Lane sections that are cut, and lanes that open on a stretch of a road.
+
+use crate::road::{Lane, LaneSection, Poly3, Road, RoadEnd};
+
+/// The part of a lane section between two distances along its road; `origin` is where the new
+/// road starts.
+pub(super) fn section_part(
+    section: &LaneSection,
+    start: f64,
+    end: f64,
+    origin: f64,
+) -> LaneSection {
+    let cut = |lane: &Lane| Lane {
+        // Widths count from the start of the section, not of the road.
+        width: cut_polynomials(&lane.width, start - section.s, end - section.s),
+        ..lane.clone()
+    };
+    LaneSection {
+        s: start - origin,
+        lanes: section.lanes.iter().map(cut).collect(),
+    }
+}
+
+/// The polynomials that hold between two distances, measured from the first of them.
+pub(super) fn cut_polynomials(list: &[Poly3], from: f64, to: f64) -> Vec<Poly3> {
+    // The polynomial that holds at `from` starts before it and is measured from `from` on; later
+    // ones only have their start shifted.
+    let first = list
+        .partition_point(|poly| poly.s <= from)
+        .saturating_sub(1);
+    list.iter()
+        .skip(first)
+        .take_while(|poly| poly.s < to)
+        .map(|poly| {
+            if poly.s <= from {
+                poly.rebased(from)
+            } else {
+                Poly3 {
+                    s: poly.s - from,
+                    ..*poly
+                }
+            }
+        })
+        .collect()
+}
+
+/// Gives a stretch of a road, which lies in one section, other lanes.
+///
+/// ```text
+///     |---------- one section ----------|      becomes     |------|-- lanes --|------|
+///            from           to
+/// ```
+pub(super) fn replace_lanes(road: &mut Road, (from, to): (f64, f64), lanes: Vec<Lane>) {
+    // By the middle: at either end the next section may begin.
+    let place = road.section_index(0.5 * (from + to));
+    let (end, plain) = (road.section_end(place), road.lane_sections[place].clone());
+    let rest = |from: f64, to: f64| (to - from > 1e-6).then(|| section_part(&plain, from, to, 0.0));
+    let parts = [
+        rest(plain.s, from),
+        Some(LaneSection { s: from, lanes }),
+        rest(to, end),
+    ];
+    road.lane_sections
+        .splice(place..=place, parts.into_iter().flatten());
+}
+
+/// The width of a lane beside a node, at one end of a road: full for a length, m, and none a taper farther
+/// from the node.
+pub(super) fn width_beside_node(width: f64, (full, taper): (f64, f64), end: RoadEnd) -> Vec<Poly3> {
+    match end {
+        RoadEnd::Start => {
+            let closes = Poly3 {
+                s: full,
+                a: width,
+                ..Poly3::smooth_step(-width, taper)
+            };
+            vec![Poly3::constant(width), closes]
+        }
+        RoadEnd::End => {
+            let opened = Poly3 {
+                s: taper,
+                ..Poly3::constant(width)
+            };
+            vec![Poly3::smooth_step(width, taper), opened]
+        }
+    }
+}
