@@ -170,10 +170,17 @@ impl Editor {
                 Ok(Edit::Batch(edits)) if edits.is_empty() => {
                     editor.say(Tone::Done, "It is as simple as it can be.");
                 }
-                Ok(edit) => editor.apply(label, edit),
-                Err(error) => editor.say(Tone::Refused, &format!("{error}.")),
+                done => editor.apply_or_say(label, done),
             }
         });
+    }
+
+    /// Applies what an operation has made, or says why it made nothing.
+    fn apply_or_say(&mut self, label: &str, made: Result<Edit, impl std::fmt::Display>) {
+        match made {
+            Ok(edit) => self.apply(label, edit),
+            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        }
     }
 
     /// Splits the selected road under the pointer, or in the middle if the pointer is elsewhere:
@@ -193,10 +200,7 @@ impl Editor {
             (miss < reach).then_some(foot.s)
         });
         let s = at_pointer.unwrap_or(0.5 * road.length());
-        match draw::split(scenario, id, s) {
-            Ok(edit) => self.apply("Split road", edit),
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
-        }
+        self.apply_or_say("Split road", draw::split(scenario, id, s));
     }
 
     pub(crate) fn merge_roads(&mut self) {
@@ -207,14 +211,12 @@ impl Editor {
             );
             return;
         };
-        match operation::merged(self.model.document.scenario(), node) {
-            Ok(edit) => {
-                // Neither the node nor both roads are there afterwards.
-                self.model.selection.clear();
-                self.apply("Merge roads", edit);
-            }
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
+        let merged = operation::merged(self.model.document.scenario(), node);
+        if merged.is_ok() {
+            // Neither the node nor both roads are there afterwards.
+            self.model.selection.clear();
         }
+        self.apply_or_say("Merge roads", merged);
     }
 
     /// Gives the arms of the selected junction lanes for turning.
@@ -223,10 +225,8 @@ impl Editor {
             self.say(Tone::Refused, "Select a junction.");
             return;
         };
-        match operation::turn_lanes(self.model.document.scenario(), node, TURN_LANE) {
-            Ok(edit) => self.apply("Add turn lanes", edit),
-            Err(error) => self.say(Tone::Refused, &format!("{error}.")),
-        }
+        let lanes = operation::turn_lanes(self.model.document.scenario(), node, TURN_LANE);
+        self.apply_or_say("Add turn lanes", lanes);
     }
 
     fn node_to_merge(&self) -> Option<NodeId> {

@@ -92,14 +92,11 @@ fn road(sign: &Sign<'_>) {
 
 /// A ring, and the arms of a crossing outside of it.
 fn ring(sign: &Sign<'_>) {
-    let circle = |radius: f32| -> Vec<(f32, f32)> {
-        let angles = (0..24).map(|i| std::f32::consts::TAU * i as f32 / 24.0);
-        angles
-            .map(|angle| (0.5 + radius * angle.cos(), 0.5 + radius * angle.sin()))
-            .collect()
-    };
-    sign.outline(&circle(0.32));
-    sign.outline(&circle(0.12));
+    for share in [0.32, 0.12] {
+        let radius = share * sign.rect.width();
+        sign.painter
+            .circle_stroke(sign.at(0.5, 0.5), radius, sign.thin);
+    }
     for (from, to) in [
         ((0.5, 0.05), (0.5, 0.18)),
         ((0.5, 0.82), (0.5, 0.95)),
