@@ -2,24 +2,17 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
+#[path = "../../runtime/scenario/tests/common/mod.rs"]
+mod scenarios;
 
 use common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::Action;
 use roadwright_scenario::junction::{Conflicts, Signals, layout};
-use roadwright_scenario::{Control, Edit, Flow, ObjectId, Place, RoadEnd, RoadId, Scenario};
+use roadwright_scenario::{Control, Edit, ObjectId, RoadEnd, Scenario};
 use roadwright_simulation::{RunOptions, World, builtin_modules};
-
-/// Two streets that cross in the middle.
-fn crossing() -> Bench {
-    let mut bench = Bench::empty();
-    bench.look_at(0.0, 0.0, 150.0);
-    bench.key(Key::R);
-    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
-    bench.drag(&[(0.0, -110.0), (0.0, 110.0)]);
-    bench
-}
+use scenarios::flows_between_ends;
 
 /// How many junctions have a control.
 fn count(scenario: &Scenario, control: Control) -> usize {
@@ -50,7 +43,7 @@ fn arrives(bench: &mut Bench, from: (f64, f64), to: (f64, f64)) -> bool {
 
 #[test]
 fn a_roundabout_is_drawn_by_one_drag() {
-    let mut bench = crossing();
+    let mut bench = Bench::crossroads();
     let before = bench.scenario().clone();
     bench.key(Key::C);
     bench.drag(&[(0.0, 0.0), (16.0, 0.0)]);
@@ -76,50 +69,6 @@ fn a_click_places_a_roundabout_and_escape_takes_a_drag_back() {
     // Too small: nothing is drawn.
     bench.drag(&[(0.0, 0.0), (4.0, 0.0)]);
     assert_eq!(bench.scenario().network().road_count(), 0);
-}
-
-/// The scenario with flows from each end of the map to each other one, vehicles an hour in all.
-fn with_traffic(scenario: &Scenario, rate: f64) -> Scenario {
-    let mut scenario = scenario.clone();
-    let network = scenario.network();
-    let roads: Vec<(RoadId, RoadEnd, f64)> = network
-        .roads()
-        .map(|(id, road)| {
-            let is_outer = network.ends_at(road.from).len() == 1;
-            let end = if is_outer {
-                RoadEnd::Start
-            } else {
-                RoadEnd::End
-            };
-            (id, end, road.length())
-        })
-        .collect();
-    // Driven towards the middle, or from it: beside the outer end there is one lane each way.
-    let gate = |(id, end, length): (RoadId, RoadEnd, f64), inward: bool| {
-        let is_start = end == RoadEnd::Start;
-        let s = if is_start { 5.0 } else { length - 5.0 };
-        Place::lane(id, if is_start == inward { -1 } else { 1 }, s)
-    };
-    let pairs = roads.len() * (roads.len() - 1);
-    for &from in &roads {
-        for &to in roads.iter().filter(|to| to.0 != from.0) {
-            let flow = Flow {
-                vehicle: "car".into(),
-                stack: "idm".into(),
-                dynamics: None,
-                origin: gate(from, true),
-                destination: gate(to, false),
-                rate_per_hour: rate / pairs as f64,
-                begin: 0.0,
-                end: 1e6,
-            };
-            let id = scenario.next_flow_id();
-            scenario
-                .apply(Edit::Flow(id, Some(Box::new(flow))))
-                .unwrap();
-        }
-    }
-    scenario
 }
 
 #[test]
@@ -181,8 +130,14 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
         scenario.apply(Edit::Node(node, Some(rules))).unwrap();
         scenario
     };
-    for scenario in [junction_with(true), junction_with(false)] {
-        let scenario = with_traffic(&scenario, 600.0);
+    for mut scenario in [junction_with(true), junction_with(false)] {
+        // 600 an hour on twelve ways.
+        for flow in flows_between_ends(&scenario, 5.0, 600.0 / 12.0) {
+            let id = scenario.next_flow_id();
+            scenario
+                .apply(Edit::Flow(id, Some(Box::new(flow))))
+                .unwrap();
+        }
         let options = RunOptions {
             verify: true,
             ..RunOptions::default()
@@ -201,7 +156,7 @@ fn two_streets_get_turn_lanes_and_an_arrow_of_their_own_in_eight_actions() {
 
 #[test]
 fn roads_that_go_first_are_chosen_and_given_back_to_the_roads() {
-    let mut bench = crossing();
+    let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.click(0.0, 0.0);
     bench.press("Control: By the roads: nearer side first");

@@ -18,16 +18,6 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Two roads that cross, drawn freehand, seen from 150 m around.
-fn crossroads() -> Bench {
-    let mut bench = Bench::empty();
-    bench.look_at(0.0, 0.0, 150.0);
-    bench.key(Key::R);
-    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
-    bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
-    bench
-}
-
 fn undo_gives_back(bench: &mut Bench, before: &roadwright_scenario::Scenario) {
     let after = bench.scenario().clone();
     assert_ne!(&after, before);
@@ -71,7 +61,7 @@ fn from_an_empty_world_to_a_car_through_a_junction_in_six_actions() {
 
 #[test]
 fn a_problem_is_repaired_by_a_click() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.ask(Action::Tool(ToolKind::Obstacle));
     bench.drag(&[(-60.0, -4.0), (-50.0, 3.0)]);
     bench.key(Key::V);
@@ -87,7 +77,7 @@ fn a_problem_is_repaired_by_a_click() {
 
 #[test]
 fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-100.0, -1.6), (100.0, -1.6)]);
     let agent = u64::from(bench.scenario().agents().keys().next().unwrap().0);
@@ -235,7 +225,7 @@ fn a_slip_road_dragged_onto_a_motorway_gets_a_lane_of_its_own() {
 
 #[test]
 fn a_dragged_point_bends_a_road_and_stays_local() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let before = bench.scenario().clone();
     bench.key(Key::V);
     bench.double_click(-60.0, 0.0);
@@ -264,7 +254,7 @@ fn a_dragged_point_bends_a_road_and_stays_local() {
 
 #[test]
 fn a_dragged_junction_takes_its_roads_along() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let before = bench.scenario().clone();
     bench.key(Key::V);
     bench.click(0.0, 0.0);
@@ -283,7 +273,7 @@ fn a_dragged_junction_takes_its_roads_along() {
 
 #[test]
 fn clicks_select_add_cycle_and_boxes_select_what_is_inside() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.click(-60.0, 0.5);
     let first = bench.editor().model().selection.clone();
@@ -538,7 +528,7 @@ fn the_status_line_says_what_one_stands_on() {
     let file =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/proving-ground.scenario.json");
     let mut kinds = BTreeSet::new();
-    for bench in [Bench::open(&file), crossroads()] {
+    for bench in [Bench::open(&file), Bench::crossroads()] {
         let mut scenario = bench.scenario().clone();
         let settings = roadwright_scenario::Settings {
             grip: serde_json::from_str(
@@ -572,7 +562,7 @@ fn the_status_line_says_what_one_stands_on() {
 
 #[test]
 fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let before = bench.scenario().clone();
     let far = DVec2::new(60.0, 60.0);
     assert!(bench.editor().model().scene.grip.is_none());
@@ -602,7 +592,7 @@ fn the_grip_of_the_ground_is_set_and_known_under_the_pointer() {
 
 #[test]
 fn slopes_and_black_ice_are_chosen_beside_the_grip() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let before = bench.scenario().clone();
     bench.press_tab("Scenario");
     bench.press("Grip of the ground");
@@ -624,7 +614,7 @@ fn slopes_and_black_ice_are_chosen_beside_the_grip() {
 
 #[test]
 fn vehicles_and_flows_are_placed_by_clicks_too() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.click(-100.0, -1.6);
     let agent = bench.scenario().agents().values().next().unwrap();
@@ -651,7 +641,7 @@ fn vehicles_and_flows_are_placed_by_clicks_too() {
 
 #[test]
 fn random_trips_are_added_in_one_step_and_taken_back_in_one() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     let before = bench.scenario().clone();
     bench.press("Add");
@@ -689,7 +679,7 @@ fn random_trips_are_added_in_one_step_and_taken_back_in_one() {
 
 #[test]
 fn an_obstacle_dragged_before_a_driving_car_stops_it() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     bench.key(Key::O);
@@ -732,7 +722,7 @@ fn an_obstacle_dragged_before_a_driving_car_stops_it() {
 
 #[test]
 fn a_destination_that_is_moved_while_it_drives_is_driven_to() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     bench.ask(Action::Speed(8.0));
@@ -766,7 +756,7 @@ fn a_destination_that_is_moved_while_it_drives_is_driven_to() {
 
 #[test]
 fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     let before = bench.scenario().clone();
@@ -808,7 +798,7 @@ fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
 
 #[test]
 fn copies_are_pasted_within_and_between_scenarios() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key_with(Modifiers::COMMAND, Key::A);
     assert_eq!(bench.editor().model().selection.len(), 4);
     bench.ask(Action::Do(roadwright_editor::command::Command::Copy));
@@ -871,7 +861,7 @@ fn lanes_are_added_and_removed_by_their_cards() {
 
 #[test]
 fn problems_are_listed_marked_and_jumped_to() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::O);
     bench.drag(&[(50.0, -3.0), (54.0, 0.0)]);
     let finding = bench.editor().model().findings.1.first().unwrap().clone();
@@ -890,7 +880,7 @@ fn problems_are_listed_marked_and_jumped_to() {
 
 #[test]
 fn saved_files_open_again_and_changes_by_others_are_noticed() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let path = bench.folder.path().join("mine.scenario.json");
     bench.key_with(Modifiers::COMMAND, Key::S);
     assert!(matches!(
@@ -961,7 +951,7 @@ fn edits_survive_a_crash() {
 
 #[test]
 fn any_command_is_found_by_name_and_keys_can_be_changed() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key_with(Modifiers::COMMAND, Key::P);
     bench.type_text("tool: flow");
     bench.key(Key::Enter);
@@ -1005,7 +995,7 @@ fn streets_are_found_by_their_names() {
 
 #[test]
 fn the_history_is_walked_by_clicks() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.press("History");
     bench.press("1  Draw road");
     assert_eq!(bench.scenario().network().road_count(), 1);
@@ -1056,7 +1046,7 @@ fn map_extracts_are_imported_beside_the_frame() {
 
 #[test]
 fn a_bad_file_says_what_is_wrong_and_nothing_is_lost() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let before = bench.scenario().clone();
     let path = bench.folder.path().join("bad.scenario.json");
     std::fs::write(&path, "{ \"format\": 3").unwrap();
@@ -1068,7 +1058,7 @@ fn a_bad_file_says_what_is_wrong_and_nothing_is_lost() {
 
 #[test]
 fn values_in_the_inspector_are_one_step_each() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.click(-60.0, 0.5);
     let before = bench.scenario().clone();
@@ -1142,7 +1132,7 @@ fn a_picture_is_traced_over_moved_and_scaled() {
 
 #[test]
 fn the_map_pans_zooms_and_follows_a_vehicle() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let before = bench.editor().model().camera;
     let at = bench.at(50.0, 20.0);
     bench.harness.hover_at(at);
@@ -1174,7 +1164,7 @@ fn the_map_pans_zooms_and_follows_a_vehicle() {
 
 #[test]
 fn a_run_can_be_stepped_and_reset_and_repeats_itself() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     let run = |bench: &mut Bench| {
@@ -1195,7 +1185,7 @@ fn a_run_can_be_stepped_and_reset_and_repeats_itself() {
 
 #[test]
 fn edits_made_while_a_file_loads_are_asked_about() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let path = bench.folder.path().join("other.scenario.json");
     roadwright_scenario::file::save(&roadwright_scenario::Scenario::new("other"), &path).unwrap();
     bench.ask(Action::Path(
@@ -1221,7 +1211,7 @@ fn edits_made_while_a_file_loads_are_asked_about() {
 
 #[test]
 fn undoing_to_what_was_saved_is_clean() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.ask(Action::Path(
         bench.folder.path().join("mine"),
         Purpose::Save,
@@ -1235,7 +1225,7 @@ fn undoing_to_what_was_saved_is_clean() {
 
 #[test]
 fn keys_do_nothing_behind_a_window_that_asks() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key_with(Modifiers::COMMAND, Key::A);
     bench.key_with(Modifiers::COMMAND, Key::N);
     let before = bench.scenario().clone();
@@ -1246,7 +1236,7 @@ fn keys_do_nothing_behind_a_window_that_asks() {
 
 #[test]
 fn the_minimap_is_not_the_map() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     // The map shows everything: there is no need of a minimap.
     assert!(bench.harness.query_by_label("minimap").is_none());
     bench.look_at(0.0, 0.0, 60.0);
@@ -1270,7 +1260,7 @@ fn the_minimap_is_not_the_map() {
 
 #[test]
 fn parameters_of_a_stack_are_edited_by_their_descriptions() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.press("Scenario");
     bench.press("fuzzy_driver");
     let label = "route_steering_gain";
@@ -1285,7 +1275,7 @@ fn parameters_of_a_stack_are_edited_by_their_descriptions() {
 
 #[test]
 fn a_stack_gets_a_second_fitness_and_loses_the_first() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.press("Scenario");
     bench.press("idm");
     let fitnesses = |bench: &Bench| -> Vec<String> {
@@ -1308,7 +1298,7 @@ fn a_stack_gets_a_second_fitness_and_loses_the_first() {
 
 #[test]
 fn distances_are_measured_and_change_nothing() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     let before = bench.scenario().clone();
     bench.key(Key::M);
     bench.drag(&[(-50.0, 40.0), (50.0, 40.0)]);
@@ -1320,7 +1310,7 @@ fn distances_are_measured_and_change_nothing() {
 
 #[test]
 fn a_cross_section_is_kept_as_a_preset() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.click(-60.0, 0.5);
     bench.press("Add right lane");
@@ -1335,7 +1325,7 @@ fn a_cross_section_is_kept_as_a_preset() {
 
 #[test]
 fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
     bench.press_tab("Scenario");
@@ -1365,7 +1355,7 @@ fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
 
 #[test]
 fn the_keys_that_the_welcome_panel_names_work_there() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.ask(Action::Show(Dialog::Welcome));
     assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
     // Keys of the map do not: nothing is undone behind the panel.
@@ -1382,7 +1372,7 @@ fn the_keys_that_the_welcome_panel_names_work_there() {
 
 #[test]
 fn a_right_click_opens_what_can_be_done_with_a_thing() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::V);
     let before = bench.scenario().clone();
     right_click(&mut bench, -60.0, 0.0);
@@ -1541,7 +1531,7 @@ fn arrow_keys_nudge_and_menus_align_and_spread() {
 
 #[test]
 fn what_several_roads_share_is_changed_in_one_step() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.key_with(Modifiers::COMMAND, Key::A);
     let before = bench.scenario().clone();
@@ -1555,7 +1545,7 @@ fn what_several_roads_share_is_changed_in_one_step() {
 
 #[test]
 fn select_similar_takes_the_roads_of_a_class() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::O);
     bench.drag(&[(-80.0, 40.0), (-70.0, 50.0)]);
     bench.key(Key::V);
@@ -1742,7 +1732,7 @@ fn stacks_are_renamed_copied_and_deleted_in_the_window() {
 
 #[test]
 fn an_agent_starts_again_after_it_has_arrived() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-100.0, -1.6), (-40.0, -1.6)]);
     let id = *bench.scenario().agents().keys().next().unwrap();
@@ -1761,7 +1751,7 @@ fn an_agent_starts_again_after_it_has_arrived() {
 
 #[test]
 fn what_is_locked_is_not_taken_by_the_mouse() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::V);
     bench.click(60.0, 0.0);
     assert_eq!(bench.editor().model().selection.len(), 1);
@@ -1792,7 +1782,7 @@ fn told_way(bench: &Bench) -> String {
 
 #[test]
 fn the_way_of_a_trip_is_told_before_play() {
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.key(Key::A);
     bench.drag(&[(-100.0, -1.6), (1.6, 80.0)]);
     // 100 m to the middle and 80 m on, less the corner that is cut.
@@ -1816,7 +1806,7 @@ fn a_file_is_found_in_its_folder_without_a_dialog_of_the_desktop() {
     let towns = folder.path().join("towns");
     std::fs::create_dir(&towns).unwrap();
     std::fs::write(folder.path().join("notes.txt"), "").unwrap();
-    let mut bench = crossroads();
+    let mut bench = Bench::crossroads();
     bench.ask(Action::Path(towns.join("cross"), Purpose::Save, None));
     bench.ask(Action::Leave(Next::New));
     bench.key_with(Modifiers::COMMAND, Key::O);

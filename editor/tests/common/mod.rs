@@ -81,6 +81,16 @@ impl Bench {
         bench
     }
 
+    /// Two roads that cross, drawn freehand, seen from 150 m around.
+    pub(crate) fn crossroads() -> Self {
+        let mut bench = Self::empty();
+        bench.look_at(0.0, 0.0, 150.0);
+        bench.key(egui::Key::R);
+        bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+        bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
+        bench
+    }
+
     pub(crate) fn editor(&self) -> &Editor {
         self.harness.state()
     }

@@ -4,7 +4,7 @@
 #[path = "../../scenario/tests/common/mod.rs"]
 mod common;
 
-use common::{crate_at, crossroads, draw, street, west_to_east};
+use common::{crate_at, crossroads, draw, flows_between_ends, street, west_to_east};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::*;
@@ -722,42 +722,7 @@ struct FullCrossing {
 impl FullCrossing {
     fn new(seed: u64) -> Self {
         let mut scenario = crossroads();
-        // Roads 1 and 2 are in line, 3 and 4 cross them; each with the end at which it leaves the map.
-        let network = scenario.network();
-        let roads: Vec<(RoadId, RoadEnd)> = network
-            .roads()
-            .map(|(id, road)| {
-                let outer = |node: NodeId| network.ends_at(node).len() == 1;
-                let end = if outer(road.from) {
-                    RoadEnd::Start
-                } else {
-                    RoadEnd::End
-                };
-                (id, end)
-            })
-            .collect();
-        let gate = |(id, end): (RoadId, RoadEnd), inward: bool| {
-            let length = scenario.network().road(id).unwrap().length();
-            let is_start = end == RoadEnd::Start;
-            let s = if is_start { 10.0 } else { length - 10.0 };
-            Place::lane(id, if is_start == inward { -1 } else { 1 }, s)
-        };
-        let mut flows = Vec::new();
-        for &from in &roads {
-            for &to in roads.iter().filter(|to| to.0 != from.0) {
-                flows.push(Flow {
-                    vehicle: "car".into(),
-                    stack: "idm".into(),
-                    origin: gate(from, true),
-                    destination: gate(to, false),
-                    rate_per_hour: 500.0,
-                    begin: 0.0,
-                    end: 1e6,
-                    dynamics: None,
-                });
-            }
-        }
-        for flow in flows {
+        for flow in flows_between_ends(&scenario, 10.0, 500.0) {
             let id = scenario.next_flow_id();
             scenario
                 .apply(Edit::Flow(id, Some(Box::new(flow))))

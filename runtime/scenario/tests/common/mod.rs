@@ -102,3 +102,54 @@ pub(crate) fn crate_at(x: f64, y: f64) -> Obstacle {
         mass: Some(80.0),
     }
 }
+
+/// Flows of cars from each end of the map to each other one, so many an hour on each way, that begin and end so
+/// far from these ends, m. In right-hand traffic, on the lanes beside the middles of the roads.
+pub(crate) fn flows_between_ends(
+    scenario: &Scenario,
+    from_end: f64,
+    rate_per_hour: f64,
+) -> Vec<Flow> {
+    let network = scenario.network();
+    // Each road with the end at which it leaves the map.
+    let roads: Vec<(RoadId, RoadEnd)> = network
+        .roads()
+        .map(|(id, road)| {
+            let is_outer = network.ends_at(road.from).len() == 1;
+            (
+                id,
+                if is_outer {
+                    RoadEnd::Start
+                } else {
+                    RoadEnd::End
+                },
+            )
+        })
+        .collect();
+    let gate = |(id, end): (RoadId, RoadEnd), inward: bool| {
+        let length = network.road(id).unwrap().length();
+        let is_start = end == RoadEnd::Start;
+        let s = if is_start {
+            from_end
+        } else {
+            length - from_end
+        };
+        Place::lane(id, if is_start == inward { -1 } else { 1 }, s)
+    };
+    let mut flows = Vec::new();
+    for &from in &roads {
+        for &to in roads.iter().filter(|to| to.0 != from.0) {
+            flows.push(Flow {
+                vehicle: "car".into(),
+                stack: "idm".into(),
+                origin: gate(from, true),
+                destination: gate(to, false),
+                rate_per_hour,
+                begin: 0.0,
+                end: 1e6,
+                dynamics: None,
+            });
+        }
+    }
+    flows
+}
