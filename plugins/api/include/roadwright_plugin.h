@@ -1,4 +1,4 @@
-/* The binary interface of Roadwright's compiled plugins, version 1.0. C11 and C++.
+/* The binary interface of Roadwright's compiled plugins, version 1.1. C11 and C++.
  *
  * A plugin is a shared library that exports two symbols:
  *   rw_plugin_info_v1  plain data; read out of the file before any code of the plugin runs
@@ -35,12 +35,17 @@ extern "C" {
 #endif
 
 #define RW_ABI_MAJOR 1
-#define RW_ABI_MINOR 0
+#define RW_ABI_MINOR 1
 #define RW_MAGIC "RWPLUG1"
 #define RW_ROW_SCHEMA UINT64_C(0x5257524f57530001)
 #define RW_NOTHING 1.0e6
 
-enum { RW_KIND_PLANNER = 1, RW_KIND_CONTROLLER = 2, RW_KIND_FITNESS = 4 };
+enum {
+  RW_KIND_PLANNER = 1,
+  RW_KIND_CONTROLLER = 2,
+  RW_KIND_FITNESS = 4,
+  RW_KIND_SIGNAL_CONTROLLER = 256 /* since 1.1: min_host_minor is 1 */
+};
 
 /* What a plugin can do. */
 enum {
@@ -171,6 +176,52 @@ typedef struct rw_fitness_output {
   double score; /* lower is better */
 } rw_fitness_output;
 
+/* Signals: one row a second for each programme, while a stage is shown that may end. agent_ids hold
+ * its node. */
+#define RW_SIGNAL_STAGES 32
+#define RW_SIGNAL_MOVEMENTS 48
+#define RW_KEEP_STAGE (-1)
+
+typedef struct rw_signal_stage {
+  double green;        /* where times are fixed, s */
+  double min;          /* shortest green, s; the host keeps it */
+  double max;          /* longest green while others wait, where signals go by demand, s */
+  double longest_wait; /* how long the first of those with green in it has been standing, s */
+  uint32_t queue;      /* how many of them stand before the line or creep, within 150 m */
+  uint32_t arrivals;   /* how many have passed the detectors since the shown stage began */
+  uint32_t is_called;  /* 1: somebody waits for it or has called it */
+  uint32_t reserved;
+} rw_signal_stage;
+
+/* The vehicles that come from one road and turn in one way. */
+typedef struct rw_signal_movement {
+  uint32_t road;       /* id */
+  int32_t turn;        /* 1 left, -1 right, 2 back, 0 straight on */
+  uint32_t stages;     /* in which they have green: bit 0 for the first one */
+  uint32_t queue;      /* as of a stage, as of the next two */
+  uint32_t arrivals;
+  uint32_t reserved;
+  double longest_wait; /* s */
+} rw_signal_movement;
+
+typedef struct rw_signal_input {
+  uint32_t node;           /* the smallest one of the signals */
+  uint32_t stage;          /* that is shown, from 0 */
+  uint32_t planned;        /* that fixed times would show now, or be changing to */
+  uint32_t stage_count;
+  uint32_t movement_count; /* those of roads with larger numbers are left out */
+  uint32_t is_extended;    /* 1: vehicles with green come near */
+  double elapsed;          /* since the stage began, s */
+  double opposed_for;      /* somebody has been waiting for another stage so long, s; -1: nobody */
+  rw_signal_stage stages[RW_SIGNAL_STAGES];
+  rw_signal_movement movements[RW_SIGNAL_MOVEMENTS];
+} rw_signal_input;
+
+typedef struct rw_signal_output {
+  int32_t next; /* stage that is to come; RW_KEEP_STAGE keeps the one that is shown */
+  uint32_t reserved;
+} rw_signal_output;
+
 /* ---- Roads, for planners ------------------------------------------------------------------ */
 
 typedef struct rw_strip {
@@ -286,7 +337,7 @@ typedef struct rw_host {
    * depends on it. From any thread. */
   uint32_t (*cancelled)(void *ctx);
   /* An extension of the host by its id, or NULL where the host does not know it: test for that.
-   * Version 1.0 knows none, and gives NULL for every id. */
+   * This version knows none, and gives NULL for every id. */
   const void *(*get_extension)(void *ctx, const char *id, uint64_t length);
 } rw_host;
 
@@ -368,6 +419,12 @@ RW_ASSERT(sizeof(rw_planner_input) == 32, "layout");
 RW_ASSERT(sizeof(rw_planner_output) == 16, "layout");
 RW_ASSERT(sizeof(rw_fitness_input) == 64, "layout");
 RW_ASSERT(sizeof(rw_fitness_output) == 8, "layout");
+RW_ASSERT(sizeof(rw_signal_stage) == 48, "layout");
+RW_ASSERT(sizeof(rw_signal_movement) == 32, "layout");
+RW_ASSERT(offsetof(rw_signal_input, stages) == 40, "layout");
+RW_ASSERT(offsetof(rw_signal_input, movements) == 1576, "layout");
+RW_ASSERT(sizeof(rw_signal_input) == 3112, "layout");
+RW_ASSERT(sizeof(rw_signal_output) == 8, "layout");
 RW_ASSERT(sizeof(rw_strip) == 56, "layout");
 RW_ASSERT(sizeof(rw_point) == 16, "layout");
 RW_ASSERT(sizeof(rw_roads) == 56, "layout");

@@ -1,9 +1,10 @@
-//! The binary interface of compiled plugins, version 1.0.
+//! The binary interface of compiled plugins, version 1.1.
 //!
 //! Rules: `repr(C)`, integers of fixed width, doubles, no `bool`, texts as pointer and length or
 //! as UTF-8 in fixed fields filled up with zeros, nothing freed across the boundary. Within a major
 //! version structures only grow at their end; `size` fields say how much of one is there, and what
-//! is missing counts as zero. New features come as named extensions.
+//! is missing counts as zero. New features come as named extensions, or as kinds of a later minor version: a
+//! plugin says which one it needs.
 //!
 //! Threads: `create`, `destroy`, parameters and state are called while no step runs; `step` is
 //! never called at the same time on one instance unless the plugin declares
@@ -14,7 +15,7 @@ use core::ffi::{c_char, c_void};
 /// Major version: must be equal on both sides.
 pub const ABI_MAJOR: u16 = 1;
 /// Minor version of this host and SDK.
-pub const ABI_MINOR: u16 = 0;
+pub const ABI_MINOR: u16 = 1;
 /// First bytes of [`RwPluginInfo`].
 pub const MAGIC: [u8; 8] = *b"RWPLUG1\0";
 /// Name of the exported [`RwPluginInfo`].
@@ -30,6 +31,8 @@ pub const KIND_PLANNER: u32 = 1;
 pub const KIND_CONTROLLER: u32 = 2;
 /// A fitness: rates the driving.
 pub const KIND_FITNESS: u32 = 4;
+/// A controller of signals: says which stage is next. Since 1.1.
+pub const KIND_SIGNAL_CONTROLLER: u32 = 256;
 
 /// It keeps nothing between steps.
 pub const CAP_STATELESS: u64 = 1;
@@ -171,8 +174,8 @@ pub struct RwHost {
     /// (2 s once Ctrl-C was pressed), an isolated call is given up after 2 s, the editor gives up
     /// nothing. Never 1 in a call whose answer counts. From any thread.
     pub cancelled: Option<unsafe extern "C" fn(*mut c_void) -> u32>,
-    /// An extension of the host by its id, or null where the host does not know it. Version 1.0
-    /// knows none.
+    /// An extension of the host by its id, or null where the host does not know it. This
+    /// version knows none.
     pub get_extension:
         Option<unsafe extern "C" fn(*mut c_void, *const c_char, u64) -> *const c_void>,
 }

@@ -1,6 +1,6 @@
 //! The rows of batches.
 //!
-//! All records are `repr(C)` structures of doubles in SI units with at most 128 bytes, so that the
+//! Records about agents are `repr(C)` structures of doubles in SI units with at most 128 bytes, so that the
 //! same bytes can be handed to a built-in, a compiled plugin or a script. Angles are radians,
 //! positive to the left; distances are metres. Where a row has nothing to say (no leader, no
 //! obstacle, no stop) the distance is [`NOTHING`].
@@ -289,7 +289,133 @@ pub struct FitnessOutput {
     pub score: f64,
 }
 
-/// Largest size of a record, bytes.
+/// Stages of the signals in a [`SignalInput`]: no plan has more.
+pub const SIGNAL_STAGES: usize = 32;
+/// Most movements in a [`SignalInput`]: those of roads with larger numbers are left out.
+pub const SIGNAL_MOVEMENTS: usize = 48;
+
+/// One stage of some signals.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SignalStage {
+    /// Green where times are fixed, s.
+    pub green: f64,
+    /// Shortest green, s; the host keeps it.
+    pub min: f64,
+    /// Longest green while others wait, where signals go by demand, s.
+    pub max: f64,
+    /// How long the first of those who have green in it has been standing, s.
+    pub longest_wait: f64,
+    /// How many of them stand before the line or creep, within 150 m.
+    pub queue: u32,
+    /// How many of them have passed the detectors since the stage that is shown began.
+    pub arrivals: u32,
+    /// 1 if somebody waits for it or has called it, else 0.
+    pub is_called: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// The vehicles that come to some signals from one road and turn in one way.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct SignalMovement {
+    /// Id of the road that they come from.
+    pub road: u32,
+    /// Where they turn: 1 to the left, -1 to the right, 2 back, 0 straight on.
+    pub turn: i32,
+    /// The stages in which they have green: bit 0 for the first one.
+    pub stages: u32,
+    /// How many stand before the line or creep, within 150 m.
+    pub queue: u32,
+    /// How many have passed the detectors since the stage that is shown began.
+    pub arrivals: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// How long the first of them has been standing, s.
+    pub longest_wait: f64,
+}
+
+/// What a controller of signals is told about the signals of one programme, while a stage is shown that may
+/// end. Larger than the rows of agents, and rarer: there is one a second for each programme.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SignalInput {
+    /// The smallest node of the signals.
+    pub node: u32,
+    /// The stage that is shown, from 0.
+    pub stage: u32,
+    /// The stage that fixed times would show now, or be changing to.
+    pub planned: u32,
+    /// How many stages there are.
+    pub stage_count: u32,
+    /// How many movements there are.
+    pub movement_count: u32,
+    /// 1 if vehicles that have green come near, else 0.
+    pub is_extended: u32,
+    /// How long the stage has been shown, s.
+    pub elapsed: f64,
+    /// For how long somebody has been waiting for another stage while this one was shown, s; -1 if nobody
+    /// waits.
+    pub opposed_for: f64,
+    /// The stages; those beyond [`SignalInput::stage_count`] are zero.
+    pub stages: [SignalStage; SIGNAL_STAGES],
+    /// The movements by road and turn; those beyond [`SignalInput::movement_count`] are zero.
+    pub movements: [SignalMovement; SIGNAL_MOVEMENTS],
+}
+
+impl Default for SignalInput {
+    fn default() -> Self {
+        Self {
+            node: 0,
+            stage: 0,
+            planned: 0,
+            stage_count: 0,
+            movement_count: 0,
+            is_extended: 0,
+            elapsed: 0.0,
+            opposed_for: -1.0,
+            stages: [SignalStage::default(); SIGNAL_STAGES],
+            movements: [SignalMovement::default(); SIGNAL_MOVEMENTS],
+        }
+    }
+}
+
+impl SignalInput {
+    /// The stages that there are.
+    pub fn stages(&self) -> &[SignalStage] {
+        &self.stages[..(self.stage_count as usize).min(SIGNAL_STAGES)]
+    }
+
+    /// The movements that there are.
+    pub fn movements(&self) -> &[SignalMovement] {
+        &self.movements[..(self.movement_count as usize).min(SIGNAL_MOVEMENTS)]
+    }
+}
+
+/// What a controller of signals wants.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SignalOutput {
+    /// The stage that is to come; [`KEEP_STAGE`], or the one that is shown, keeps that.
+    pub next: i32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Stands for no other stage in [`SignalOutput::next`].
+pub const KEEP_STAGE: i32 = -1;
+
+impl Default for SignalOutput {
+    fn default() -> Self {
+        Self {
+            next: KEEP_STAGE,
+            reserved: 0,
+        }
+    }
+}
+
+/// Largest size of a record about an agent, bytes.
 pub const MAX_RECORD: usize = 128;
 
 // Compiled plugins count on these sizes, as on the order of fields in a row.
@@ -306,6 +432,12 @@ const _: () = {
     assert!(size_of::<PlannerOutput>() == 16);
     assert!(size_of::<FitnessInput>() == 64);
     assert!(size_of::<FitnessOutput>() == 8);
+    assert!(size_of::<SignalStage>() == 48);
+    assert!(size_of::<SignalMovement>() == 32);
+    assert!(offset_of!(SignalInput, stages) == 40);
+    assert!(offset_of!(SignalInput, movements) == 1576);
+    assert!(size_of::<SignalInput>() == 3112);
+    assert!(size_of::<SignalOutput>() == 8);
 };
 
 #[cfg(test)]

@@ -8,12 +8,12 @@
 use crate::parameters;
 use crate::plugin::{
     Agent, AgentsChanged, Controller, Fitness, Host, PedalController, Planner, Plugin, Roads,
-    Route, StepInfo, planner_output,
+    Route, SignalController, StepInfo, planner_output,
 };
 use roadwright_plugin_api::abi::*;
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
-    PlannerInput, PlannerOutput,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, KEEP_STAGE,
+    PedalsOutput, PlannerInput, PlannerOutput, SignalInput, SignalOutput,
 };
 use std::cell::RefCell;
 use std::ffi::{c_char, c_void};
@@ -60,6 +60,8 @@ pub struct AsPedalController<T>(PhantomData<T>);
 pub struct AsPlanner<T>(PhantomData<T>);
 /// An exported fitness.
 pub struct AsFitness<T>(PhantomData<T>);
+/// An exported controller of signals.
+pub struct AsSignalController<T>(PhantomData<T>);
 
 /// A slice of a pointer that may be null if there is nothing.
 ///
@@ -185,6 +187,29 @@ impl<T: Fitness> Export for AsFitness<T> {
                 batch,
                 |agent, input: &FitnessInput, output: &mut FitnessOutput| {
                     plugin.rate(agent, input, output);
+                    ROW_OK
+                },
+            );
+        }
+    }
+}
+
+impl<T: SignalController> Export for AsSignalController<T> {
+    const KIND: u32 = KIND_SIGNAL_CONTROLLER;
+    type Plugin = T;
+
+    unsafe fn step(plugin: &mut T, batch: &mut RwBatch) {
+        let moment = moment(batch);
+        // SAFETY: promised by the caller.
+        unsafe {
+            for_each_row(
+                batch,
+                |signals, input: &SignalInput, output: &mut SignalOutput| {
+                    let next = plugin.decide(&moment, signals, input);
+                    output.next = next.map_or(KEEP_STAGE, |stage| {
+                        // More than there can be is more than there is.
+                        i32::try_from(stage).unwrap_or(i32::MAX)
+                    });
                     ROW_OK
                 },
             );
@@ -609,8 +634,8 @@ pub unsafe fn main<E: Export>(_: *const RwHost, out: *mut RwApi) -> i32 {
     OK
 }
 
-/// Exports a plugin: `export_plugin!(MyController: Controller);`, or `PedalController`, `Planner`, or
-/// `Fitness`.
+/// Exports a plugin: `export_plugin!(MyController: Controller);`, or `PedalController`, `Planner`,
+/// `Fitness` or `SignalController`.
 #[macro_export]
 macro_rules! export_plugin {
     ($plugin:ty: Controller) => {
@@ -624,6 +649,9 @@ macro_rules! export_plugin {
     };
     ($plugin:ty: Fitness) => {
         $crate::export_plugin!(@ $crate::export::AsFitness<$plugin>);
+    };
+    ($plugin:ty: SignalController) => {
+        $crate::export_plugin!(@ $crate::export::AsSignalController<$plugin>);
     };
     (@ $export:ty) => {
         #[cfg(not(panic = "unwind"))]

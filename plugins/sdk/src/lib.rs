@@ -40,7 +40,7 @@
 //! # Parts
 //!
 //! - [`Plugin`] says what a plugin is and lists its parameters; [`Controller`], [`PedalController`],
-//!   [`Planner`] and [`Fitness`] answer, one row at a time.
+//!   [`Planner`], [`Fitness`] and [`SignalController`] answer, one row at a time.
 //! - [`Parameters`] binds names, ranges and units to fields.
 //! - [`export_plugin!`] makes the entry that the host calls. [`export`] is what it is made of.
 //! - [`math`] has functions that give the same bits on every processor; those of the standard
@@ -61,7 +61,7 @@ mod plugin;
 pub use parameters::{Parameter, Parameters};
 pub use plugin::{
     Agent, AgentsChanged, Controller, Fitness, Host, Lookahead, PedalController, PerAgent, Planner,
-    Plugin, PluginInfo, Roads, Route, StepInfo,
+    Plugin, PluginInfo, Roads, Route, SignalController, StepInfo,
 };
 
 /// What a plugin usually needs.
@@ -69,11 +69,11 @@ pub mod prelude {
     pub use crate::export_plugin;
     pub use crate::{
         Agent, AgentsChanged, Controller, Fitness, Host, Lookahead, Parameters, PedalController,
-        PerAgent, Planner, Plugin, PluginInfo, Roads, Route, StepInfo,
+        PerAgent, Planner, Plugin, PluginInfo, Roads, Route, SignalController, StepInfo,
     };
     pub use roadwright_plugin_api::abi::{RwPoint, RwStrip};
     pub use roadwright_plugin_api::{
         ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, NOTHING,
-        PedalsOutput, PlannerInput, PlannerOutput,
+        PedalsOutput, PlannerInput, PlannerOutput, SignalInput, SignalMovement, SignalStage,
     };
 }

@@ -3,11 +3,11 @@
 use crate::parameters::Parameters;
 use roadwright_plugin_api::abi::{
     ABI_MAJOR, ABI_MINOR, CAP_DETERMINISTIC, CAP_PARALLEL_SLICES, CAP_STATE, CAP_WANTS_DEFAULTS,
-    MAGIC, ROW_SCHEMA, RwPluginInfo, RwPoint, RwRoads, RwStrip, text,
+    KIND_SIGNAL_CONTROLLER, MAGIC, ROW_SCHEMA, RwPluginInfo, RwPoint, RwRoads, RwStrip, text,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsOutput,
-    PlannerInput, PlannerOutput,
+    PlannerInput, PlannerOutput, SignalInput,
 };
 
 /// What a plugin says about itself.
@@ -74,6 +74,9 @@ impl PluginInfo {
     /// The bytes that are exported, for a kind.
     pub const fn raw(mut self, kinds: u32) -> RwPluginInfo {
         self.raw.kinds = kinds;
+        if kinds & KIND_SIGNAL_CONTROLLER != 0 {
+            self.raw.min_host_minor = 1;
+        }
         // Safe plugins are asked by `&mut`, so never for two slices at once, whatever they say of
         // themselves.
         self.raw.caps &= !CAP_PARALLEL_SLICES;
@@ -200,6 +203,14 @@ pub trait PedalController: Plugin {
 pub trait Fitness: Plugin {
     /// Rates one agent; lower is better.
     fn rate(&mut self, agent: &Agent, input: &FitnessInput, output: &mut FitnessOutput);
+}
+
+/// Says which stage of traffic signals is next. The host keeps the shortest green, amber and the time to
+/// clear, and gives nobody green together with somebody whom it crosses.
+pub trait SignalController: Plugin {
+    /// The stage that is to come; `None` keeps the one that is shown. Asked once a second when the shortest
+    /// green is over. The id of `signals` is its smallest node.
+    fn decide(&mut self, moment: &StepInfo, signals: &Agent, input: &SignalInput) -> Option<u32>;
 }
 
 /// Finds the way.

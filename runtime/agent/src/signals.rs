@@ -65,6 +65,10 @@ pub struct SignalFacts {
     pub node: u32,
     /// Simulation time, s.
     pub time: f64,
+    /// Number of the step.
+    pub step: u64,
+    /// Seed of the run.
+    pub seed: u64,
     /// The stage that is shown, or has been shown last while they change.
     pub stage: u32,
     /// The stage that comes next, while they change.

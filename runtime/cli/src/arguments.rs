@@ -551,6 +551,9 @@ pub(crate) enum PluginKind {
     Controller,
     /// Rates the driving
     Fitness,
+    /// Says which stage of traffic signals is next
+    #[value(name = "signal_controller")]
+    SignalController,
 }
 
 /// In which language a new plugin is written.

@@ -32,7 +32,7 @@ fn new_projects_build_pass_the_check_and_drive() {
             eprintln!("skipped: there is no C++ compiler");
             continue;
         }
-        for kind in ["controller", "planner", "fitness"] {
+        for kind in ["controller", "planner", "fitness", "signal_controller"] {
             let name = format!("my_{kind}_{language}");
             fine(&roadwright(
                 folder.path(),
@@ -52,11 +52,15 @@ fn new_projects_build_pass_the_check_and_drive() {
             assert_eq!(report["ok"], true, "{report}");
             assert_eq!(is_driving(&report, kind), Some(true), "{name}: {report}");
             let using = format!("{kind}=com.example.{name}");
+            let town = match kind {
+                "signal_controller" => "signal-corridor",
+                _ => "crossroads",
+            };
             let run = roadwright(
                 folder.path(),
                 &[
                     "run",
-                    &scenario("crossroads"),
+                    &scenario(town),
                     "--plugins",
                     "plugins",
                     "--trust-plugins",
@@ -79,13 +83,16 @@ fn new_projects_build_pass_the_check_and_drive() {
     }
 }
 
-/// Whether a plugin has reached the goal of the smoke drive, or for a fitness whether it prefers who
-/// has, by the report of a check.
+/// Whether a plugin has reached the goal of the smoke drive, for a fitness whether it prefers who has, and
+/// for signals whether about as many arrive as by demand, by the report of a check.
 fn is_driving(report: &Value, kind: &str) -> Option<bool> {
     let drives = &report["drives"];
     if kind == "fitness" {
         let score = |of: &str| drives["fitness"][of].as_f64();
         Some(score("drives")? < score("stands")?)
+    } else if kind == "signal_controller" {
+        let arrived = |of: usize| drives["signals"][of]["arrived"].as_u64();
+        Some(10 * arrived(0)? >= 9 * arrived(1)?)
     } else {
         drives[kind]["arrived"].as_bool()
     }

@@ -86,7 +86,7 @@ pub enum AuthorError {
     Exists(PathBuf),
     /// Behaviours are scripts.
     #[error(
-        "plugins are planners, controllers or fitnesses; a behaviour is a script: see `roadwright script new`"
+        "plugins are planners, controllers, fitnesses or controllers of signals; a behaviour is a script: see `roadwright script new`"
     )]
     Behaviour,
     /// There is nothing to build.
@@ -209,9 +209,10 @@ fn put_rust(folder: &Path, kind: ModuleKind, put: &Put<'_>) -> Result<(), Author
             ModuleKind::Planner => include_str!("../templates/planner.rs.txt"),
             ModuleKind::Controller => include_str!("../templates/controller.rs.txt"),
             ModuleKind::Fitness => include_str!("../templates/fitness.rs.txt"),
-            ModuleKind::Behaviour | ModuleKind::SignalController => {
-                return Err(AuthorError::Behaviour);
+            ModuleKind::SignalController => {
+                include_str!("../templates/signal_controller.rs.txt")
             }
+            ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
         },
     )?;
     // As they are, without `fill`: these sources are the same in every project.
@@ -230,7 +231,8 @@ fn put_c(name: &str, kind: ModuleKind, is_c: bool, put: &Put<'_>) -> Result<(), 
         ModuleKind::Planner => include_str!("../templates/planner.c.txt"),
         ModuleKind::Controller => include_str!("../templates/controller.c.txt"),
         ModuleKind::Fitness => include_str!("../templates/fitness.c.txt"),
-        ModuleKind::Behaviour | ModuleKind::SignalController => return Err(AuthorError::Behaviour),
+        ModuleKind::SignalController => include_str!("../templates/signal_controller.c.txt"),
+        ModuleKind::Behaviour => return Err(AuthorError::Behaviour),
     };
     let (file, language) = if is_c {
         (format!("{name}.c"), "c")

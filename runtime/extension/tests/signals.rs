@@ -4,7 +4,7 @@
 
 mod road;
 
-use road::common::{Bench, run};
+use road::common::{Bench, compile as compile_c, root, run};
 use road::drawn::{draw, street};
 use roadwright_extension::script::compile;
 use roadwright_scenario::junction::Light;
@@ -14,6 +14,7 @@ use roadwright_scenario::{
     SignalControllerSetting, SignalMode, SignalPlan, Stack,
 };
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World};
+use std::path::PathBuf;
 
 /// A crossing of two streets with signals, and so many cars an hour from west to east and from south to
 /// north. The node in the middle.
@@ -439,4 +440,150 @@ fn the_scripts_in_the_page_about_junctions_compile() {
         let made = compile("page.rhai", text, None);
         assert!(made.is_ok(), "{:?}", made.err());
     }
+}
+
+/// A controller of signals in C, whose oddities are chosen by definitions; see `tests/c/signals.c`.
+fn signal_plugin(bench: &Bench, name: &str, definitions: &[&str]) -> PathBuf {
+    let source = root().join("runtime/extension/tests/c/signals.c");
+    let library = bench.folder.path().join(name).with_extension("so");
+    let definitions: Vec<String> = definitions.iter().map(|d| format!("-D{d}")).collect();
+    let flags: Vec<&str> = definitions.iter().map(String::as_str).collect();
+    compile_c(&source, &library, &flags).unwrap();
+    library
+}
+
+const PLUGIN: &str = "org.roadwright.signals";
+
+/// What comes of 200 s of the crossing with much traffic, decided about as a plan says.
+fn driven(bench: &Bench, plan: SignalPlan) -> World {
+    let (mut scenario, node) = crossing([700.0, 500.0]);
+    with_plan(&mut scenario, node, plan);
+    let mut world = world(bench, &scenario, 1);
+    run(&mut world, 200.0);
+    world
+}
+
+#[test]
+fn a_plugin_decides_as_the_same_script_does_in_this_process_or_another() {
+    let bench = Bench::new();
+    bench.put_script(
+        "own.rhai",
+        "parameter(\"longest\", 3.0, 0.0, 100.0, \"\", \"The longest queue that is left standing.\");
+        fn decide(signal) {
+            let other = (signal.stage + 1) % signal.stages;
+            if signal.queue[other] > signal.parameter(\"longest\") { return other; }
+        }",
+    );
+    let with_parameter = |module: &str, longest: f64| {
+        let mut plan = by(module);
+        let parameters = &mut plan.controller.as_mut().unwrap().parameters;
+        parameters.insert("longest".into(), longest);
+        plan
+    };
+    for longest in [3.0, 8.0] {
+        let script = driven(&bench, with_parameter("own.rhai", longest));
+        let expected = script.snapshot().hash();
+        for (definitions, isolated) in [
+            (&[][..], false),
+            (&["BY_MOVEMENTS"][..], false),
+            (&[][..], true),
+        ] {
+            let mut bench = Bench::new();
+            if isolated {
+                bench.open(|options| drop(options.isolated.insert(PLUGIN.into())));
+            }
+            bench.put_file("own.so", &signal_plugin(&bench, "own", definitions));
+            let plugin = driven(&bench, with_parameter(PLUGIN, longest));
+            assert!(plugin.faults().is_empty(), "{:?}", plugin.faults());
+            assert_eq!(
+                plugin.snapshot().hash(),
+                expected,
+                "{definitions:?} {isolated}"
+            );
+        }
+        // It does something: demand alone is another run.
+        assert_ne!(driven(&bench, actuated()).snapshot().hash(), expected);
+    }
+}
+
+#[test]
+fn what_a_plugin_leaves_open_or_gets_wrong_is_decided_by_demand() {
+    let demand = driven(&Bench::new(), actuated()).summary().agents.arrived;
+    for (definition, said) in [
+        ("LEFT_OPEN", ""),
+        ("WRONG_STAGE=2", "stage 2 of 2"),
+        ("WRONG_STAGE=-7", "a stage out of -1 to 31"),
+        ("FAILS", "gave -6"),
+    ] {
+        let bench = Bench::new();
+        bench.put_file("own.so", &signal_plugin(&bench, "own", &[definition]));
+        let world = driven(&bench, by(PLUGIN));
+        let arrived = world.summary().agents.arrived;
+        assert!(
+            arrived * 100 >= demand * 90,
+            "{definition}: {arrived} of {demand}"
+        );
+        assert_eq!(world.faults().is_empty(), said.is_empty(), "{definition}");
+        let told = log(&world).iter().any(|text| text.contains(said));
+        assert!(told || said.is_empty(), "{definition}: {:?}", log(&world));
+    }
+}
+
+#[test]
+fn a_plugin_that_crashes_in_a_process_of_its_own_is_stood_in_for() {
+    let mut bench = Bench::new();
+    bench.open(|options| drop(options.isolated.insert(PLUGIN.into())));
+    bench.put_file("own.so", &signal_plugin(&bench, "own", &["CRASH_AFTER=20"]));
+    let world = driven(&bench, by(PLUGIN));
+    let demand = driven(&Bench::new(), actuated()).summary().agents.arrived;
+    let arrived = world.summary().agents.arrived;
+    assert!(arrived * 100 >= demand * 90, "{arrived} of {demand}");
+    assert!(!world.faults().is_empty());
+}
+
+#[test]
+fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
+    let bench = Bench::new();
+    bench.put_file("own.so", &signal_plugin(&bench, "own", &["EVERY=13"]));
+    let (mut scenario, node) = crossing([600.0, 500.0]);
+    with_plan(&mut scenario, node, by(PLUGIN));
+    let mut going = world(&bench, &scenario, 1);
+    run(&mut going, 70.0);
+    let bytes = going.save(false).unwrap().to_bytes();
+    let saved = SavedWorld::from_bytes(&bytes).unwrap();
+    let registry = bench.host().registry();
+    let ground = Ground::new(&scenario);
+    let options = RunOptions::default();
+    let (mut restored, notes) =
+        World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+    assert!(notes.is_empty(), "{notes:?}");
+    for _ in 0..800 {
+        going.step();
+        restored.step();
+    }
+    assert_eq!(restored.state_hash(), going.state_hash());
+    // Another build goes on counting where this one was.
+    let newer = signal_plugin(&bench, "newer", &["EVERY=13", "VERSION=\"2.0.0\""]);
+    bench.put_file("own.so", &newer);
+    let mut swapped = World::new(&scenario, &registry, &options).unwrap();
+    run(&mut swapped, 10.0);
+    let first = signal_plugin(&bench, "first", &["EVERY=13"]);
+    bench.put_file("own.so", &first);
+    run(&mut swapped, 140.0);
+    let swap = &swapped.swaps()[0];
+    assert_eq!((swap.slot, &*swap.module), ("signal_controller", PLUGIN));
+    let mut plain = world(&bench, &scenario, 1);
+    run(&mut plain, 150.0);
+    assert_eq!(swapped.snapshot().hash(), plain.snapshot().hash());
+}
+
+#[test]
+fn a_host_that_is_too_old_is_named() {
+    let bench = Bench::new();
+    let library = signal_plugin(&bench, "own", &["MIN_MINOR=2"]);
+    let said = roadwright_extension::inspect(&library)
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(said.contains("needs ABI 1.2, host has 1.1"), "{said}");
 }

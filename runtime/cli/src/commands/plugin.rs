@@ -1,6 +1,7 @@
 //! `roadwright plugin`.
 
 mod course;
+mod signal_drive;
 mod smoke_drive;
 
 pub(crate) use smoke_drive::plugin_host;
@@ -166,6 +167,7 @@ fn new(name: &str, kind: PluginKind, lang: PluginLanguage, at: &Path) -> anyhow:
         PluginKind::Planner => ModuleKind::Planner,
         PluginKind::Controller => ModuleKind::Controller,
         PluginKind::Fitness => ModuleKind::Fitness,
+        PluginKind::SignalController => ModuleKind::SignalController,
     };
     let language = match lang {
         PluginLanguage::Rust => Language::Rust,

@@ -1,7 +1,7 @@
 //! The modules to choose from, and how they do.
 
 use super::{Catalogue, FileState, KnownFile, ModuleRow};
-use crate::native::{AsController, AsFitness, AsPlanner, Cell, Kind, Native};
+use crate::native::{AsController, AsFitness, AsPlanner, AsSignals, Cell, Kind, Native};
 use roadwright_agent::{Choosable, Entry, ModuleKind, Registry};
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ impl Catalogue {
                 ModuleKind::Planner => self.enter::<AsPlanner>(&mut registry, cell),
                 ModuleKind::Controller => self.enter::<AsController>(&mut registry, cell),
                 ModuleKind::Fitness => self.enter::<AsFitness>(&mut registry, cell),
-                ModuleKind::Behaviour | ModuleKind::SignalController => {}
+                ModuleKind::SignalController => self.enter::<AsSignals>(&mut registry, cell),
+                ModuleKind::Behaviour => {}
             }
         }
         self.scripts.enter(&mut registry);
@@ -78,6 +79,12 @@ impl IntoLogic<dyn roadwright_agent::Fitness> for Native<AsFitness> {
 
 impl IntoLogic<dyn roadwright_agent::Planner> for Native<AsPlanner> {
     fn into_logic(self) -> Box<dyn roadwright_agent::Planner> {
+        Box::new(self)
+    }
+}
+
+impl IntoLogic<dyn roadwright_agent::SignalController> for Native<AsSignals> {
+    fn into_logic(self) -> Box<dyn roadwright_agent::SignalController> {
         Box::new(self)
     }
 }

@@ -113,6 +113,8 @@ rows!(
     roadwright_plugin_api::FitnessOutput,
     roadwright_plugin_api::PlannerInput,
     roadwright_plugin_api::PlannerOutput,
+    roadwright_plugin_api::SignalInput,
+    roadwright_plugin_api::SignalOutput,
     roadwright_plugin_api::abi::RwStrip,
     roadwright_plugin_api::abi::RwPoint,
     f32,

@@ -9,8 +9,8 @@ use object::read::elf::ElfFile64;
 use object::{Architecture, BinaryFormat, File, Object, ObjectSection, ObjectSymbol};
 use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
-    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, MAGIC,
-    MAIN_SYMBOL, ROW_SCHEMA, RwPluginInfo, text_of,
+    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER,
+    KIND_SIGNAL_CONTROLLER, MAGIC, MAIN_SYMBOL, ROW_SCHEMA, RwPluginInfo, text_of,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -344,11 +344,14 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
         (KIND_PLANNER, "planner"),
         (KIND_CONTROLLER, "controller"),
         (KIND_FITNESS, "fitness"),
+        (KIND_SIGNAL_CONTROLLER, "signal_controller"),
     ];
     let kinds = kinds.iter().filter(|(bit, _)| u32_at(20) & bit != 0);
     let kinds: Vec<&'static str> = kinds.map(|(_, name)| *name).collect();
     if kinds.is_empty() {
-        return Err(bad("it is neither planner nor controller nor fitness"));
+        return Err(bad(
+            "it is none of planner, controller, fitness and signal_controller",
+        ));
     }
     let info = PluginInfo {
         name: printable(&text_of(field(40, 64))),

@@ -1,12 +1,14 @@
-//! What differs between planners, controllers and fitnesses in plugins.
+//! What differs between planners, controllers, fitnesses and controllers of signals in plugins.
 
 use super::backend::Row;
 use roadwright_agent::{
-    Choosable, Conduct, Controller, Fitness, Module, ModuleKind, Planner, Registry, Step,
+    ByDemand, Choosable, Conduct, Controller, Entry, Fitness, Module, ModuleInfo, ModuleKind,
+    Planner, Registry, SignalController, Step,
 };
 use roadwright_plugin_api::{
-    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, PedalsInput,
-    PedalsOutput, PlannerInput, PlannerOutput,
+    ControllerInput, ControllerOutput, DriveInput, FitnessInput, FitnessOutput, KEEP_STAGE,
+    PedalsInput, PedalsOutput, PlannerInput, PlannerOutput, SIGNAL_STAGES, SignalInput,
+    SignalMovement, SignalOutput, SignalStage,
 };
 
 /// Largest acceleration that makes sense, m/s^2, and largest angle of wheels, rad.
@@ -85,6 +87,9 @@ numbers!(ControllerInput: speed, road_speed, wheelbase, length, waypoint_distanc
 numbers!(FitnessInput: crash_rating, mean_speed, mean_road_speed, distance, time,
     mean_squared_acceleration, mean_squared_jerk, mean_squared_lateral_acceleration);
 numbers!(PlannerInput: strip, goal_strip, s, goal_s, bus, may_change_first);
+
+numbers!(SignalInput: node, stage, planned, stage_count, movement_count, is_extended, elapsed,
+    opposed_for);
 
 impl Numbers for PedalsInput {
     fn numbers(&self) -> Vec<(&'static str, f64)> {
@@ -315,5 +320,64 @@ impl Kind for AsPlanner {
     ) {
         // Planners fall back route by route, because a route is more than its row.
         outputs.fill(PlannerOutput::default());
+    }
+}
+
+/// Controllers of signals; stages that there are not are found where they are asked.
+pub(crate) struct AsSignals;
+
+impl Kind for AsSignals {
+    type Logic = dyn SignalController;
+    type Input = SignalInput;
+    type Output = SignalOutput;
+    const FALLBACK: &'static str = "actuated";
+    const BUDGET_US: f64 = 100.0;
+
+    fn flaw(output: &SignalOutput) -> Option<&'static str> {
+        let fits = (KEEP_STAGE..SIGNAL_STAGES as i32).contains(&output.next);
+        (!fits).then_some("a stage out of -1 to 31")
+    }
+
+    fn neutral() -> SignalInput {
+        let mut input = SignalInput {
+            stage_count: 2,
+            movement_count: 2,
+            elapsed: 10.0,
+            ..SignalInput::default()
+        };
+        for number in 0..2 {
+            input.stages[number] = SignalStage {
+                green: 20.0,
+                min: 6.0,
+                max: 50.0,
+                ..SignalStage::default()
+            };
+            input.movements[number] = SignalMovement {
+                road: number as u32 + 1,
+                stages: 1 << number,
+                ..SignalMovement::default()
+            };
+        }
+        input
+    }
+
+    fn answer(
+        _: &Module<dyn SignalController>,
+        _: &Step<'_>,
+        _: &[SignalInput],
+        outputs: &mut [SignalOutput],
+    ) {
+        // Demand is asked with more than stands in a row, where the row is made.
+        outputs.fill(SignalOutput::default());
+    }
+
+    /// By demand: no registry lists it, since it is a mode of plans.
+    fn fallback(_: &Registry) -> Option<Module<dyn SignalController>> {
+        let info = ModuleInfo {
+            id: Self::FALLBACK,
+            name: "By demand",
+            doc: "Keeps a stage while vehicles with green come near.",
+        };
+        Some(Entry::<dyn SignalController>::new(info, &[], || Box::new(ByDemand)).make())
     }
 }

@@ -7,8 +7,8 @@ use super::in_process::drives_by_pedals;
 use crate::lock::locked;
 use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
-    ABI_MAJOR, ABI_MINOR, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, MAIN_SYMBOL, RwApi, RwHost,
-    RwMain,
+    ABI_MAJOR, ABI_MINOR, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER, KIND_SIGNAL_CONTROLLER,
+    MAIN_SYMBOL, RwApi, RwHost, RwMain,
 };
 use std::collections::VecDeque;
 use std::ffi::{c_char, c_void};
@@ -42,7 +42,8 @@ pub(crate) fn kind_bit(kind: ModuleKind) -> u32 {
         ModuleKind::Planner => KIND_PLANNER,
         ModuleKind::Controller => KIND_CONTROLLER,
         ModuleKind::Fitness => KIND_FITNESS,
-        ModuleKind::Behaviour | ModuleKind::SignalController => 0,
+        ModuleKind::SignalController => KIND_SIGNAL_CONTROLLER,
+        ModuleKind::Behaviour => 0,
     }
 }
 
@@ -152,7 +153,7 @@ unsafe extern "C" fn cancelled(ctx: *mut c_void) -> u32 {
         .into()
 }
 
-/// Version 1.0 has no extensions: every name is unknown.
+/// This version has no extensions: every name is unknown.
 #[expect(unsafe_code, reason = "called by plugins")]
 unsafe extern "C" fn get_extension(_: *mut c_void, _: *const c_char, _: u64) -> *const c_void {
     std::ptr::null()

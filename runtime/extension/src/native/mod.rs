@@ -23,7 +23,7 @@ mod serve;
 
 pub(crate) use cell::{Cell, Generation, LibraryPool, now as native_now};
 pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};
-pub(crate) use kind::{AsController, AsFitness, AsPlanner, Kind};
+pub(crate) use kind::{AsController, AsFitness, AsPlanner, AsSignals, Kind};
 pub(crate) use logic::Native;
 #[cfg(unix)]
 pub(crate) use serve::serve;

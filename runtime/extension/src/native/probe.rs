@@ -3,7 +3,7 @@
 use super::backend::{Backend, Batch, bytes_of, bytes_of_mut};
 use super::in_process::InProcess;
 use super::inspect::inspect;
-use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, Kind};
+use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};
 use super::library::Library;
 use super::roads::FlatRoads;
 use crate::helper::{complain, print};
@@ -135,7 +135,8 @@ fn trial(path: &Path) -> Result<(), String> {
             ModuleKind::Controller => try_kind::<AsController>(&library)?,
             ModuleKind::Fitness => try_kind::<AsFitness>(&library)?,
             ModuleKind::Planner => try_kind::<AsPlanner>(&library)?,
-            ModuleKind::Behaviour | ModuleKind::SignalController => {}
+            ModuleKind::SignalController => try_kind::<AsSignals>(&library)?,
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(())

@@ -2,6 +2,7 @@
 //! picture, beside the built-in module. The plugin runs in a child process.
 
 use super::course::{BUILT_IN, DRIVER, LANE, STANDER, Standing, course, register, stack_with};
+use super::signal_drive::{SignalDrive, beside_demand};
 use crate::extensions;
 use crate::terminal::say;
 use anyhow::Context;
@@ -85,6 +86,7 @@ struct Found {
     controller: Option<Driven>,
     planner: Option<Driven>,
     fitness: Option<Scores>,
+    signals: Option<[SignalDrive; 2]>,
 }
 
 /// What came of the drives with a plugin. Serializes as numbers, without the trails.
@@ -94,6 +96,8 @@ pub(super) struct Drives {
     controller: Option<Drive>,
     planner: Option<Drive>,
     fitness: Option<Scores>,
+    /// Of a controller of signals, and by demand.
+    signals: Option<[SignalDrive; 2]>,
     /// Why there is nothing to tell.
     failed: Option<String>,
     #[serde(skip)]
@@ -294,7 +298,10 @@ fn drive_with(library: &Path) -> anyhow::Result<Found> {
                 found.planner = Some(drive(&modules, Slot::Planner, id, longest)?);
             }
             ModuleKind::Fitness => found.fitness = Some(scores(&modules, id)?),
-            ModuleKind::Behaviour | ModuleKind::SignalController => {}
+            ModuleKind::SignalController => {
+                found.signals = Some(beside_demand(&modules, id)?);
+            }
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(found)
@@ -331,6 +338,7 @@ pub(super) fn try_out(library: &Path, helper: &[OsString]) -> anyhow::Result<Dri
         controller: found.controller.map(|driven| driven.drive),
         planner: found.planner.map(|driven| driven.drive),
         fitness: found.fitness,
+        signals: found.signals,
         failed,
         trails,
     })
@@ -368,6 +376,14 @@ impl Drives {
                 "drive by its routes",
                 problem,
                 drive.numbers(built_in),
+            ));
+        }
+        if let Some([own, by_demand]) = &self.signals {
+            let problem = own.problem(by_demand);
+            lines.push(line(
+                "signals of a crossing",
+                problem,
+                own.numbers(by_demand),
             ));
         }
         if let Some(scores) = &self.fitness {

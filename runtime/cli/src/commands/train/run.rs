@@ -94,6 +94,11 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
         .iter()
         .flat_map(|scenario| scenario.stacks().values());
     ids.extend(stacks.flat_map(of_stack));
+    ids.extend(
+        scenario
+            .into_iter()
+            .flat_map(extensions::signal_controllers),
+    );
     Wanted::Ids(ids)
 }
 

@@ -1,12 +1,13 @@
 //! What inputs a plugin is examined with.
 
 use super::ROWS;
-use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, Kind};
+use crate::native::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals, Kind};
 use crate::native::roads::{FlatRoads, checked_route};
 use roadwright_geometry::math::Stream;
 use roadwright_plugin_api::abi::{NO_STRIP, RwPoint, RwStrip, STRIP_CONNECTION};
 use roadwright_plugin_api::{
     ControllerInput, DriveInput, FitnessInput, NOTHING, PedalsInput, PlannerInput, PlannerOutput,
+    SignalInput, SignalMovement, SignalOutput, SignalStage,
 };
 
 /// What inputs a kind gets.
@@ -171,6 +172,76 @@ impl Examined for AsPlanner {
             ));
         }
         checked_route(&grid_roads(), input, output, route).err()
+    }
+}
+
+impl Examined for AsSignals {
+    fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> SignalInput {
+        let stages = random(2.0, 6.0).floor() as u32;
+        let stage = random(0.0, f64::from(stages)).floor() as u32;
+        let mut input = SignalInput {
+            node: random(1.0, 1000.0).floor() as u32,
+            stage,
+            planned: random(0.0, f64::from(stages)).floor() as u32,
+            stage_count: stages,
+            movement_count: 2 * stages,
+            is_extended: random(0.0, 2.0).floor() as u32,
+            elapsed: random(6.0, 60.0),
+            opposed_for: random(-1.0, 60.0).max(-1.0),
+            ..SignalInput::default()
+        };
+        for number in 0..stages as usize {
+            input.stages[number] = SignalStage {
+                green: random(10.0, 40.0),
+                min: 6.0,
+                max: 50.0,
+                longest_wait: random(0.0, 90.0),
+                queue: random(0.0, 20.0) as u32,
+                arrivals: random(0.0, 20.0) as u32,
+                is_called: random(0.0, 2.0) as u32,
+                reserved: 0,
+            };
+        }
+        for number in 0..2 * stages {
+            input.movements[number as usize] = SignalMovement {
+                road: 1 + number / 2,
+                turn: -((number % 2) as i32),
+                stages: 1 << (number / 2),
+                queue: random(0.0, 20.0) as u32,
+                arrivals: random(0.0, 20.0) as u32,
+                longest_wait: random(0.0, 90.0),
+                reserved: 0,
+            };
+        }
+        input
+    }
+
+    fn hard(pick: &mut dyn FnMut() -> f64) -> SignalInput {
+        // Counts are what there is; numbers of vehicles saturate.
+        let mut input = SignalInput {
+            elapsed: pick(),
+            opposed_for: pick(),
+            ..AsSignals::neutral()
+        };
+        for stage in &mut input.stages[..2] {
+            *stage = SignalStage {
+                green: pick(),
+                min: pick(),
+                max: pick(),
+                longest_wait: pick(),
+                queue: pick() as u32,
+                arrivals: pick() as u32,
+                is_called: pick() as u32,
+                reserved: 0,
+            };
+        }
+        input
+    }
+
+    fn deep_flaw(input: &SignalInput, output: &SignalOutput, _: &[u32]) -> Option<String> {
+        let count = input.stage_count;
+        let is_there = output.next < count as i32;
+        (!is_there).then(|| format!("stage {} of signals with {count} stages", output.next))
     }
 }
 

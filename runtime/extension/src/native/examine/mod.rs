@@ -8,7 +8,7 @@ mod looks;
 
 use super::in_process::drives_by_pedals;
 use super::inspect::inspect;
-use super::kind::{AsController, AsFitness, AsPedals, AsPlanner};
+use super::kind::{AsController, AsFitness, AsPedals, AsPlanner, AsSignals};
 use super::library::Library;
 use costs::{leaks, speed};
 use examiner::{Examiner, Order};
@@ -66,7 +66,8 @@ pub(crate) fn examine(path: &Path, mut report: impl FnMut(&Finding)) -> Result<b
             ModuleKind::Controller => examine_kind::<AsController>(&examiner, &mut tell),
             ModuleKind::Fitness => examine_kind::<AsFitness>(&examiner, &mut tell),
             ModuleKind::Planner => examine_kind::<AsPlanner>(&examiner, &mut tell),
-            ModuleKind::Behaviour | ModuleKind::SignalController => {}
+            ModuleKind::SignalController => examine_kind::<AsSignals>(&examiner, &mut tell),
+            ModuleKind::Behaviour => {}
         }
     }
     Ok(is_good)
@@ -90,7 +91,8 @@ pub(crate) fn digest(path: &Path) -> Result<String, String> {
             ModuleKind::Controller => examiner.history::<AsController>(ROWS, Order::Sorted)?,
             ModuleKind::Fitness => examiner.history::<AsFitness>(ROWS, Order::Sorted)?,
             ModuleKind::Planner => examiner.history::<AsPlanner>(ROWS, Order::Sorted)?,
-            ModuleKind::Behaviour | ModuleKind::SignalController => Vec::new(),
+            ModuleKind::SignalController => examiner.history::<AsSignals>(ROWS, Order::Sorted)?,
+            ModuleKind::Behaviour => Vec::new(),
         };
         hasher.update(&history);
     }

@@ -126,6 +126,8 @@ impl SignalStates {
         };
         let mut facts = SignalFacts {
             time: clock.time(),
+            step: clock.step,
+            seed: clock.seed,
             stage: state.stage,
             next: (state.phase != Phase::Green).then_some(state.next),
             elapsed: (time - state.since).max(0.0),

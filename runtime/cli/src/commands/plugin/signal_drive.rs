@@ -1,0 +1,149 @@
+//! What `roadwright plugin check` does with a controller of signals: a crossing with traffic on both streets,
+//! beside signals that go by demand.
+
+use super::course::{BUILT_IN, LANE};
+use anyhow::Context;
+use glam::DVec2;
+use roadwright_agent::Registry;
+use roadwright_geometry::ReferenceLine;
+use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::{
+    Control, CrossSection, Edit, Flow, Place, RoadClass, RoadId, Scenario, SignalControllerSetting,
+    SignalPlan, Stack,
+};
+use roadwright_simulation::{RunOptions, Status, World};
+use serde::{Deserialize, Serialize};
+
+/// Signals that go by demand.
+const BY_DEMAND: &str = "actuated";
+/// Simulated time, s, and vehicles an hour on each street.
+const SECONDS: f64 = 600.0;
+const RATES: [f64; 2] = [500.0, 250.0];
+/// From the ends of the streets to the crossing, m.
+const ARM: f64 = 300.0;
+/// A controller that lets fewer arrive than this share of what demand does holds traffic up.
+const LEAST_SHARE: f64 = 0.8;
+
+/// What came of the signals.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct SignalDrive {
+    /// The module that was looked at.
+    module: String,
+    /// Vehicles that have arrived.
+    arrived: u64,
+    /// Their mean time, s.
+    mean_time: f64,
+    /// The longest wait at the crossing, s.
+    longest_wait: f64,
+    /// What went wrong in the module meanwhile.
+    trouble: Option<String>,
+}
+
+/// Two streets that cross, with signals that a module decides about.
+fn crossing(module: &str) -> anyhow::Result<Scenario> {
+    let mut scenario = Scenario::new("Signals");
+    let stack = Stack::with_controller(BUILT_IN);
+    scenario.apply(Edit::Stack(BUILT_IN.into(), Some(Box::new(stack))))?;
+    let style = RoadStyle {
+        name: String::new(),
+        class: RoadClass::Collector,
+        layer: 0,
+        speed_limit: RoadClass::Collector.default_speed_limit(),
+        section: CrossSection::driving(1, 1, LANE),
+    };
+    let centre = DVec2::ZERO;
+    let mut roads = Vec::new();
+    for (from, to) in [
+        (DVec2::new(-ARM, 0.0), centre),
+        (centre, DVec2::new(ARM, 0.0)),
+        (DVec2::new(0.0, -ARM), centre),
+        (centre, DVec2::new(0.0, ARM)),
+    ] {
+        roads.push(scenario.network().next_road_id());
+        let line = ReferenceLine::straight(from, to)?;
+        scenario.apply(draw::road(&scenario, &line, &style)?)?;
+    }
+    let node = scenario.network().road(roads[0]).context("no street")?.to;
+    let mut middle = scenario
+        .network()
+        .node(node)
+        .context("no crossing")?
+        .clone();
+    middle.rules.control = Some(Control::Signals);
+    middle.rules.plan = Some(SignalPlan {
+        controller: Some(SignalControllerSetting::new(module)),
+        ..SignalPlan::default()
+    });
+    scenario.apply(Edit::Node(node, Some(middle)))?;
+    for (street, rate) in RATES.into_iter().enumerate() {
+        let lane = |road: RoadId, s| Place::lane(road, -1, s);
+        let flow = Flow {
+            vehicle: "car".into(),
+            stack: BUILT_IN.into(),
+            dynamics: None,
+            origin: lane(roads[2 * street], 10.0),
+            destination: lane(roads[2 * street + 1], ARM - 20.0),
+            rate_per_hour: rate,
+            begin: 0.0,
+            end: SECONDS,
+        };
+        let id = scenario.next_flow_id();
+        scenario.apply(Edit::Flow(id, Some(Box::new(flow))))?;
+    }
+    Ok(scenario)
+}
+
+/// Lets a module decide about the signals of the crossing.
+fn drive(modules: &Registry, module: &str) -> anyhow::Result<SignalDrive> {
+    let scenario = crossing(module)?;
+    let mut world = World::new(&scenario, modules, &RunOptions::default())?;
+    while world.time() < SECONDS {
+        world.step();
+    }
+    let arrived = world.finished().filter(|row| row.status == Status::Arrived);
+    let times: Vec<f64> = arrived.map(|row| row.ended - row.started).collect();
+    let faults: u64 = world.faults().values().sum();
+    let first = world.faults().keys().next();
+    Ok(SignalDrive {
+        module: module.to_owned(),
+        arrived: times.len() as u64,
+        mean_time: times.iter().sum::<f64>() / (times.len() as f64).max(1.0),
+        longest_wait: world.summary().law.longest_wait,
+        trouble: first.map(|first| format!("{faults} faults, such as: {first}")),
+    })
+}
+
+/// What a module does, and what demand does there.
+pub(super) fn beside_demand(modules: &Registry, module: &str) -> anyhow::Result<[SignalDrive; 2]> {
+    Ok([drive(modules, module)?, drive(modules, BY_DEMAND)?])
+}
+
+impl SignalDrive {
+    /// Why these signals are of no use.
+    pub(super) fn problem(&self, by_demand: &Self) -> Option<String> {
+        let mut problems = Vec::new();
+        problems.extend(self.trouble.clone());
+        if (self.arrived as f64) < LEAST_SHARE * by_demand.arrived as f64 {
+            problems.push(format!(
+                "{} vehicles arrive, and by demand {}",
+                self.arrived, by_demand.arrived
+            ));
+        }
+        (!problems.is_empty()).then(|| problems.join("; "))
+    }
+
+    /// All numbers, with those by demand in brackets.
+    pub(super) fn numbers(&self, by_demand: &Self) -> String {
+        format!(
+            "{} vehicles arrive in {SECONDS} s ({} {}), after {:.1} s each ({:.1}); the longest wait is \
+             {:.0} s ({:.0})",
+            self.arrived,
+            by_demand.module,
+            by_demand.arrived,
+            self.mean_time,
+            by_demand.mean_time,
+            self.longest_wait,
+            by_demand.longest_wait,
+        )
+    }
+}

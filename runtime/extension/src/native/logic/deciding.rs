@@ -1,0 +1,168 @@
+//! Asking a library which stage of signals is next. Where it gives no sound answer demand decides.
+
+use super::Native;
+use crate::lock::locked;
+use crate::native::backend::{Batch, bytes_of, bytes_of_mut};
+use crate::native::cell::now;
+use crate::native::kind::{AsSignals, Kind};
+use roadwright_agent::{ParameterSet, SignalController, SignalFacts, SignalView, Step};
+use roadwright_plugin_api::abi::{ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK};
+use roadwright_plugin_api::{
+    KEEP_STAGE, SIGNAL_MOVEMENTS, SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput,
+    SignalStage,
+};
+use roadwright_scenario::junction::Turn;
+
+/// Time until it is asked again, s.
+const PERIOD: f64 = 1.0;
+
+impl SignalController for Native<AsSignals> {
+    fn decide(
+        &mut self,
+        parameters: &ParameterSet,
+        view: &SignalView<'_>,
+    ) -> Result<Option<u32>, String> {
+        let Some(facts) = view.facts.filter(|_| self.active.is_some()) else {
+            return self.fallback.logic.decide(parameters, view);
+        };
+        let input = row(view, facts);
+        let ids = [u64::from(facts.node)];
+        let step = Step {
+            time: facts.time,
+            period: PERIOD,
+            index: facts.step,
+            seed: facts.seed,
+            indices: &[0],
+            ids: &ids,
+        };
+        match self.ask_about_signals(&step, &input)? {
+            Some(KEEP_STAGE) => Ok(None),
+            Some(stage) => Ok(Some(stage as u32)),
+            // Left to us.
+            None => self.fallback.logic.decide(parameters, view),
+        }
+    }
+}
+
+impl Native<AsSignals> {
+    /// The stage that the library names; `None` where it leaves that to the built-in module.
+    fn ask_about_signals(
+        &self,
+        step: &Step<'_>,
+        input: &SignalInput,
+    ) -> Result<Option<i32>, String> {
+        let Some(active) = &self.active else {
+            return Ok(None);
+        };
+        if let Some(fault) = &locked(&self.health).fault {
+            return Err(fault.message.clone());
+        }
+        let mut output = SignalOutput::default();
+        let mut status = [ROW_NOT_WRITTEN];
+        let seeds = [step.seed_of(step.ids[0])];
+        let began = now();
+        let answered = {
+            let _call = self.cell.enter(&active.generation, active.is_isolated);
+            active.backend.step(&mut Batch {
+                step: *step,
+                seeds: &seeds,
+                inputs: bytes_of(std::slice::from_ref(input)),
+                outputs: bytes_of_mut(std::slice::from_mut(&mut output)),
+                by_pedals: false,
+                status: &mut status,
+                roads: None,
+                delays: &[],
+                route: &mut [],
+                route_length: 0,
+            })
+        };
+        let seconds = began.elapsed().as_secs_f64();
+        let stages = input.stages().len();
+        let flaw = match status[0] {
+            ROW_OK => AsSignals::flaw(&output).map(str::to_owned).or_else(|| {
+                let is_there = output.next < stages as i32;
+                (!is_there).then(|| format!("stage {} of {stages}", output.next))
+            }),
+            ROW_NOT_WRITTEN | ROW_KEEP => None,
+            _ => Some("no answer".to_owned()),
+        };
+        let fault = answered.as_ref().err().map(|fault| fault.message.clone());
+        let wrong = fault.or_else(|| {
+            let text = |flaw| {
+                format!(
+                    "signal_controller gave {flaw} for node {} at t={:.2} s",
+                    input.node, step.time
+                )
+            };
+            flaw.map(text)
+        });
+        self.cell.note_time(1, seconds, u64::from(wrong.is_some()));
+        let mut health = locked(&self.health);
+        health.rows += 1;
+        health.bad_rows += u64::from(wrong.is_some());
+        if let Ok(changed) = &answered {
+            health.answered += 1;
+            health.mode_changed |= *changed;
+        }
+        if let Err(fault) = answered
+            && fault.is_fatal
+        {
+            health.fault = Some(fault);
+        }
+        if let Some(wrong) = wrong {
+            health.flaw.clone_from(&wrong);
+            drop(health);
+            self.cell.note_fault(&wrong);
+            return Err(wrong);
+        }
+        Ok(match status[0] {
+            ROW_OK => Some(output.next),
+            ROW_KEEP => Some(KEEP_STAGE),
+            _ => None,
+        })
+    }
+}
+
+/// What is told of some signals, as a row.
+fn row(view: &SignalView<'_>, facts: &SignalFacts) -> SignalInput {
+    let mut input = SignalInput {
+        node: facts.node,
+        stage: view.stage,
+        planned: view.planned,
+        stage_count: facts.stages.len().min(SIGNAL_STAGES) as u32,
+        movement_count: facts.movements.len().min(SIGNAL_MOVEMENTS) as u32,
+        is_extended: u32::from(view.is_extended),
+        elapsed: facts.elapsed,
+        opposed_for: view.opposed_for.unwrap_or(-1.0),
+        ..SignalInput::default()
+    };
+    for (row, stage) in input.stages.iter_mut().zip(&facts.stages) {
+        *row = SignalStage {
+            green: stage.times.green,
+            min: stage.times.min,
+            max: stage.times.max,
+            longest_wait: stage.demand.longest_wait,
+            queue: stage.demand.queue,
+            arrivals: stage.demand.arrivals,
+            is_called: u32::from(stage.is_called),
+            reserved: 0,
+        };
+    }
+    for (row, movement) in input.movements.iter_mut().zip(&facts.movements) {
+        *row = SignalMovement {
+            road: movement.road.0,
+            turn: match movement.turn {
+                Turn::Left => 1,
+                Turn::Right => -1,
+                Turn::UTurn => 2,
+                Turn::Straight => 0,
+            },
+            stages: movement.stages,
+            queue: movement.demand.queue,
+            arrivals: movement.demand.arrivals,
+            reserved: 0,
+            longest_wait: movement.demand.longest_wait,
+        };
+    }
+    input
+}
