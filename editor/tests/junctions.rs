@@ -352,3 +352,33 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
 }
+
+#[test]
+fn times_of_stages_are_set_and_stages_are_added_and_taken_away() {
+    let mut bench = crossroads(0);
+    let before = bench.scenario().clone();
+    bench.press("Times of stages (2)");
+    let amber = bench.field("Amber of stage 1").center();
+    bench.drag_right(amber, 20.0);
+    let stages = plan(&bench).unwrap().stages;
+    assert!(
+        stages[0].amber.unwrap() > 4.0 && stages[1].amber.is_none(),
+        "{stages:?}"
+    );
+    assert_eq!(stages[0].all_red, None);
+    bench.press("Add stage");
+    let more = plan(&bench).unwrap().stages;
+    assert_eq!(more.len(), 3);
+    assert_eq!(more[2].green, stages[1].green);
+    // The last two are alike: one of them may go, and then neither.
+    bench.press("Remove stage 2");
+    assert_eq!(plan(&bench).unwrap().stages.len(), 2);
+    bench.press("Remove stage 2");
+    assert_eq!(plan(&bench).unwrap().stages.len(), 2);
+    bench.press("By the roads");
+    assert!(plan(&bench).unwrap().stages.is_empty());
+    for _ in 0..4 {
+        bench.key_with(Modifiers::COMMAND, Key::Z);
+    }
+    assert_eq!(bench.scenario(), &before);
+}

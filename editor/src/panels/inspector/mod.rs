@@ -17,6 +17,7 @@ mod place;
 mod road;
 mod road_now;
 mod several;
+mod stage_times;
 mod stages;
 mod timeline;
 mod traffic;

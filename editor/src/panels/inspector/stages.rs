@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const CELL: (f32, f32) = (26.0, 20.0);
 
 /// What comes from a road and turns in a way.
-type Row = (RoadId, Turn);
+pub(super) type Row = (RoadId, Turn);
 
 /// What a movement may do in a stage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,7 +144,7 @@ pub(super) fn ui(
             }
             ui.end_row();
             for (&row, rights) in &table.rows {
-                ui.label(title(row));
+                ui.label(row_title(row));
                 for (stage, &right) in rights.iter().enumerate() {
                     if cell(ui, model.theme(), (row, stage), right) {
                         clicked = Some((row, stage, right));
@@ -159,7 +159,7 @@ pub(super) fn ui(
         let plan = plan_as_given(law, signals, true);
         let (plan, refused) = switched(law, &plan, &table, (row, stage, right));
         if let Some(edit) = plan.and_then(|plan| plan_edit(model, node, plan)) {
-            let label = format!("Switch {} in stage {} of {node}", title(row), stage + 1);
+            let label = format!("Switch {} in stage {} of {node}", row_title(row), stage + 1);
             actions.push(Action::Apply(label, edit));
         }
         // Also an empty list: the refusal of the click before goes.
@@ -173,14 +173,36 @@ pub(super) fn ui(
     }
 }
 
-fn title((road, turn): Row) -> String {
+/// What a movement is called.
+pub(super) fn row_title((road, turn): Row) -> String {
     format!("{road} {}", turn_title(turn))
+}
+
+/// A movement that goes in one stage only.
+pub(super) fn goes_nowhere_without(
+    junction: &Junction,
+    signals: &Signals,
+    stage: usize,
+) -> Option<Row> {
+    let table = Table::of(junction, signals);
+    let mut rows = table.rows.into_iter();
+    let only_there = |rights: &[Right]| {
+        let mut others = rights.iter().enumerate().filter(|(at, _)| *at != stage);
+        rights[stage] != Right::Waits && others.all(|(_, right)| *right == Right::Waits)
+    };
+    rows.find(|(_, rights)| only_there(rights))
+        .map(|(row, _)| row)
 }
 
 /// A cell of the table; whether it was clicked. Its shape says what its colour does.
 fn cell(ui: &mut Ui, theme: Theme, (row, stage): (Row, usize), right: Right) -> bool {
     let (rect, response) = ui.allocate_exact_size(CELL.into(), Sense::click());
-    let name = format!("{} in stage {}: {}", title(row), stage + 1, right.title());
+    let name = format!(
+        "{} in stage {}: {}",
+        row_title(row),
+        stage + 1,
+        right.title()
+    );
     let label = name.clone();
     response.widget_info(move || WidgetInfo::labeled(Role::Button, true, &label));
     let visuals = ui.style().interact(&response);
@@ -235,7 +257,7 @@ fn refusal(
     table: &Table,
     (row, stage, right): (Row, usize, Right),
 ) -> Option<String> {
-    let (name, number) = (title(row), stage + 1);
+    let (name, number) = (row_title(row), stage + 1);
     // Before the conflicts: the table itself tells what would be missing.
     if table.rows[&row].iter().all(|right| *right == Right::Waits) {
         return Some(format!(
@@ -253,7 +275,7 @@ fn refusal(
     }
     let met = meets(&law.junction, &law.conflicts, plan, (row, stage));
     (!met.is_empty()).then(|| {
-        let others: Vec<String> = met.into_iter().map(title).collect();
+        let others: Vec<String> = met.into_iter().map(row_title).collect();
         let right = right.title();
         format!(
             "{name} cannot be {right} in stage {number}: it meets {}, and neither would give way.",

@@ -48,6 +48,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     chart.words(ui, &law);
     chart.show(ui, &law, actions);
     super::stages::ui(ui, model, id, &law, signals, actions);
+    super::stage_times::ui(ui, model, id, &law, signals, actions);
 }
 
 /// The node whose plan a junction follows: of a merged one the plan lies with the node that has one.

@@ -1,0 +1,217 @@
+//! How long the stages of signals last, to be set; stages to be added and taken away.
+//!
+//! ```text
+//!       Green  Amber  All red            Shortest  Longest  Amber  All red
+//!   1   24.0 s 3.3 s   2.1 s  x             6 s      50 s    3.3 s   2.1 s   x
+//!   2   18.0 s 3.0 s   1.8 s  x            by demand
+//!   Add stage    By the roads
+//! ```
+
+use super::super::widgets::{change, named};
+use super::law::Law;
+use super::stages::{goes_nowhere_without, row_title};
+use super::timeline::{plan_as_given, plan_edit, planned_node};
+use crate::model::{Action, Model, Tone};
+use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Ui, vec2};
+use roadwright_scenario::junction::Signals;
+use roadwright_scenario::{NodeId, SignalMode, SignalPlan, SignalStage};
+use std::ops::RangeInclusive;
+
+/// What files may say of greens, and of amber and of red for all, s.
+const GREEN: RangeInclusive<f64> = 1.0..=600.0;
+const CLEARANCE: RangeInclusive<f64> = 0.0..=30.0;
+/// A plan has no more stages.
+const MOST: usize = 32;
+
+/// One of the times of a stage.
+struct Time {
+    title: &'static str,
+    hint: &'static str,
+    range: RangeInclusive<f64>,
+    /// What the plan says.
+    said: fn(&SignalStage) -> Option<f64>,
+    set: fn(&mut SignalStage, Option<f64>),
+    /// What holds.
+    holds: fn(&Signals, usize) -> f64,
+}
+
+const FIXED: Time = Time {
+    title: "Green",
+    hint: "How long it lasts.",
+    range: GREEN,
+    said: |stage| Some(stage.time),
+    set: |stage, time| stage.time = time.unwrap_or(stage.time),
+    holds: |signals, stage| signals.programme.stages[stage].green,
+};
+
+const SHORTEST: Time = Time {
+    title: "Shortest",
+    hint: "The shortest green.",
+    range: GREEN,
+    said: |stage| stage.min,
+    set: |stage, time| stage.min = time,
+    holds: |signals, stage| signals.programme.stages[stage].min,
+};
+
+const LONGEST: Time = Time {
+    title: "Longest",
+    hint: "The longest green while others wait.",
+    range: GREEN,
+    said: |stage| stage.max,
+    set: |stage, time| stage.max = time,
+    holds: |signals, stage| signals.programme.stages[stage].max,
+};
+
+const AMBER: Time = Time {
+    title: "Amber",
+    hint: "Amber after it for those who lose green.",
+    range: CLEARANCE,
+    said: |stage| stage.amber,
+    set: |stage, time| stage.amber = time,
+    holds: |signals, stage| between(signals, stage).0,
+};
+
+const ALL_RED: Time = Time {
+    title: "All red",
+    hint: "Red for all after that.",
+    range: CLEARANCE,
+    said: |stage| stage.all_red,
+    set: |stage, time| stage.all_red = time,
+    holds: |signals, stage| between(signals, stage).1,
+};
+
+/// Amber and red for all after a stage.
+fn between(signals: &Signals, stage: usize) -> (f64, f64) {
+    let programme = &signals.programme;
+    let between = programme.intergreen(stage, programme.next(stage));
+    (between.amber, between.all_red)
+}
+
+/// The times that a mode has.
+fn times(mode: SignalMode) -> &'static [Time] {
+    match mode {
+        SignalMode::Fixed => &[FIXED, AMBER, ALL_RED],
+        _ => &[SHORTEST, LONGEST, AMBER, ALL_RED],
+    }
+}
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    id: NodeId,
+    law: &Law,
+    signals: &Signals,
+    actions: &mut Vec<Action>,
+) {
+    let node = planned_node(model, law, id);
+    let count = signals.greens.len();
+    let title = format!("Times of stages ({count})");
+    let sheet = CollapsingHeader::new(title).id_salt("times of stages");
+    sheet.show(ui, |ui| {
+        let mut gone = None;
+        let table = Grid::new("times of stages").spacing(vec2(6.0, 4.0));
+        table.show(ui, |ui| {
+            gone = rows(ui, model, (node, law, signals), actions);
+        });
+        let mut changed = None;
+        if let Some(stage) = gone {
+            match without(law, signals, stage) {
+                Ok(plan) => changed = Some((format!("Remove stage {} of {node}", stage + 1), plan)),
+                Err(why) => actions.push(Action::Say(Tone::Refused, why)),
+            }
+        }
+        ui.horizontal(|ui| {
+            let add = ui.add_enabled(count < MOST, Button::new("Add stage"));
+            let add = add.on_hover_text("One more, with what goes in the last one.");
+            if add.clicked() {
+                changed = Some((
+                    format!("Add a stage to {node}"),
+                    with_one_more(law, signals),
+                ));
+            }
+            // What follows from the roads needs no way back.
+            if !law.junction.plan.stages.is_empty() && ui.button("By the roads").clicked() {
+                let mut plan = plan_as_given(law, signals, false);
+                plan.stages.clear();
+                changed = Some((format!("Stages of {node} by the roads"), plan));
+            }
+        });
+        let edit = changed.and_then(|(label, plan)| Some((label, plan_edit(model, node, plan)?)));
+        actions.extend(edit.map(|(label, edit)| Action::Apply(label, edit)));
+    });
+}
+
+/// A row for each stage; the one that is to go.
+fn rows(
+    ui: &mut Ui,
+    model: &Model,
+    (node, law, signals): (NodeId, &Law, &Signals),
+    actions: &mut Vec<Action>,
+) -> Option<usize> {
+    let times = times(signals.programme.mode);
+    ui.label("");
+    for time in times {
+        ui.label(RichText::new(time.title).weak())
+            .on_hover_text(time.hint);
+    }
+    ui.end_row();
+    let plan = plan_as_given(law, signals, true);
+    let mut gone = None;
+    for (number, stage) in plan.stages.iter().enumerate() {
+        ui.label(RichText::new(format!("{}", number + 1)).weak());
+        for time in times {
+            let mut value = (time.said)(stage).unwrap_or_else(|| (time.holds)(signals, number));
+            let drag = DragValue::new(&mut value)
+                .range(time.range.clone())
+                .speed(0.1)
+                .max_decimals(1)
+                .clamp_existing_to_range(false)
+                .suffix(" s");
+            let response = ui.add(drag).on_hover_text(time.hint);
+            named(
+                &response,
+                &format!("{} of stage {}", time.title, number + 1),
+            );
+            let edit = || {
+                let mut plan = plan.clone();
+                (time.set)(&mut plan.stages[number], Some(value));
+                plan_edit(model, node, plan)
+            };
+            let label = format!("{} of stage {} of {node}", time.title, number + 1);
+            if let Some(edit) = edit() {
+                change(&response, &label, || edit, actions);
+            }
+        }
+        let remove = ui.small_button("×").on_hover_text("Remove the stage.");
+        let name = format!("Remove stage {}", number + 1);
+        remove.widget_info(move || egui::WidgetInfo::labeled(egui::Role::Button, true, &name));
+        if remove.clicked() {
+            gone = Some(number);
+        }
+        ui.end_row();
+    }
+    gone
+}
+
+/// The plan with one more stage at its end.
+fn with_one_more(law: &Law, signals: &Signals) -> SignalPlan {
+    let mut plan = plan_as_given(law, signals, true);
+    // What has green together in one stage may have it in another one.
+    plan.stages.extend(plan.stages.last().cloned());
+    plan
+}
+
+/// The plan without a stage, unless somebody would never have green.
+fn without(law: &Law, signals: &Signals, stage: usize) -> Result<SignalPlan, String> {
+    let number = stage + 1;
+    let stranded = goes_nowhere_without(&law.junction, signals, stage);
+    if let Some(row) = stranded {
+        let name = row_title(row);
+        return Err(format!(
+            "Stage {number} is the only one in which {name} goes. Let it go in another stage first."
+        ));
+    }
+    let mut plan = plan_as_given(law, signals, true);
+    plan.stages.remove(stage);
+    Ok(plan)
+}
