@@ -177,3 +177,43 @@ fn places_that_are_a_metre_too_short_are_found_out() {
     let tally = thrown(SAMPLES / 2, 1.0);
     assert!(tally.misses > 5, "{tally:?}");
 }
+
+#[test]
+fn ways_merge_cross_or_graze() {
+    use roadwright_scenario::junction::{Meeting, Turn};
+    let mut scenario = Scenario::new("wide");
+    let style = |name| RoadStyle {
+        section: CrossSection::driving(2, 2, 3.25),
+        ..common::street(name)
+    };
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &style("East"));
+    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &style("North"));
+    let layout = layout(scenario.network(), scenario.about());
+    let junction = layout.junctions.iter().find(|j| j.arms.len() == 4).unwrap();
+    let conflicts = Conflicts::of(junction);
+    let mut seen = std::collections::BTreeMap::new();
+    for (a, one) in (0u32..).zip(&junction.paths) {
+        for (b, other) in (0u32..).zip(&junction.paths).take(a as usize) {
+            let kind = Meeting::of(one, other);
+            if let Some(conflict) = conflicts.list().iter().find(|c| c.paths == (a, b)) {
+                assert_eq!(
+                    conflict.is_merge,
+                    kind == Meeting::Merge,
+                    "{one:?} {other:?}"
+                );
+                assert_ne!(kind, Meeting::Diverge);
+                let turns = [one.turn.min(other.turn), one.turn.max(other.turn)];
+                seen.entry(kind).or_insert_with(Vec::new).push(turns);
+            }
+        }
+    }
+    // Two who go straight on across each other cross; two who turn left before each other only touch.
+    assert!(seen[&Meeting::Cross].contains(&[Turn::Straight, Turn::Straight]));
+    assert!(
+        seen[&Meeting::Graze]
+            .iter()
+            .all(|turns| turns.contains(&Turn::Left))
+    );
+    assert!(seen[&Meeting::Merge].len() > 3);
+    assert!(!seen[&Meeting::Merge].contains(&[Turn::Straight, Turn::Straight]));
+}

@@ -6,8 +6,8 @@ use crate::arguments::Junction as Arguments;
 use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
-    ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, RightOfWay, Signals, Turn,
-    has_long_vehicles, layout, signal_plans,
+    ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, RightOfWay, Signals,
+    Turn, has_long_vehicles, layout, signal_plans,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
 use roadwright_simulation::Ground;
@@ -104,7 +104,10 @@ struct Path {
     /// The time to the next vehicle that it goes before, s.
     critical_gap: f64,
     /// Paths that it meets, by their places in the list.
-    meets: Vec<Meeting>,
+    meets: Vec<Met>,
+    /// Paths from the same lane.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    diverges: Vec<u32>,
 }
 
 #[derive(Serialize)]
@@ -114,8 +117,10 @@ struct Lane {
 }
 
 #[derive(Serialize)]
-struct Meeting {
+struct Met {
     path: u32,
+    /// `merge`, `cross` or `graze`.
+    kind: &'static str,
     gives_way: bool,
     /// Where on the own path, m from its start.
     from: f64,
@@ -282,7 +287,8 @@ impl Report {
             turn: path.turn,
             length: path.curve.as_ref().map_or(0.0, |curve| curve.length()),
             critical_gap: right.critical_gap(number),
-            meets: meetings(number, junction.paths.len() as u32, &conflicts, &right),
+            meets: meetings(number, junction, &conflicts, &right),
+            diverges: diverging(number, junction),
         });
         Self {
             paths: paths.collect(),
@@ -350,8 +356,8 @@ impl Report {
                 };
                 writeln!(
                     out,
-                    "    {verb} path {} from {:.1} to {:.1} m",
-                    met.path, met.from, met.to
+                    "    {verb} path {} from {:.1} to {:.1} m ({})",
+                    met.path, met.from, met.to, met.kind
                 )?;
             }
         }
@@ -515,17 +521,28 @@ impl SignalReport {
     }
 }
 
-fn meetings(path: u32, paths: u32, conflicts: &Conflicts, right: &RightOfWay) -> Vec<Meeting> {
+fn meetings(path: u32, junction: &Junction, conflicts: &Conflicts, right: &RightOfWay) -> Vec<Met> {
+    let paths = &junction.paths;
     let meeting = |other: u32| {
         let (Interval { from, to }, _) = conflicts.between(path, other)?;
-        Some(Meeting {
+        let kind = Meeting::of(&paths[path as usize], &paths[other as usize]);
+        Some(Met {
             path: other,
+            kind: kind.name(),
             gives_way: right.gives_way(path, other),
             from,
             to,
         })
     };
-    (0..paths).filter_map(meeting).collect()
+    (0..paths.len() as u32).filter_map(meeting).collect()
+}
+
+/// The other paths that begin in the lane of one.
+fn diverging(path: u32, junction: &Junction) -> Vec<u32> {
+    let from = junction.paths[path as usize].from;
+    let others = (0..).zip(&junction.paths);
+    let others = others.filter(|(other, way)| *other != path && way.from == from);
+    others.map(|(other, _)| other).collect()
 }
 
 fn lane(end: LaneEnd) -> Lane {
