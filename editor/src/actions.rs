@@ -125,6 +125,8 @@ impl Editor {
             Command::TurnRight => self.edit(|editor| editor.turn(-1)),
             Command::SplitRoad => self.edit(Self::split_road),
             Command::MergeRoads => self.edit(Self::merge_roads),
+            Command::MergeJunctions => self.edit(Self::merge_junctions),
+            Command::PartJunctions => self.edit(Self::part_junctions),
             Command::AddTurnLanes => self.edit(Self::add_turn_lanes),
             Command::ReverseRoad => self.change_road("Reverse road", operation::reversed),
             Command::SimplifyRoad => self.change_road("Simplify road", |scenario, id| {

@@ -86,6 +86,8 @@ commands! {
     TurnRight: "Turn right by 90 degrees", "Turn the selection a quarter clockwise about the middle of its box.", "Ctrl+CloseBracket";
     SplitRoad: "Split road", "Cut the selected road in the middle, or where the pointer is on it.", "K";
     MergeRoads: "Merge roads", "Make one road of the two that meet at the selected node, or of two selected roads.", "J";
+    MergeJunctions: "Merge junctions", "Make one junction of the selected ones, or of the selected one and the nearest.", "";
+    PartJunctions: "Take junction apart", "Take the selected junction apart where junctions have been merged by hand.", "";
     AddTurnLanes: "Add turn lanes", "Give the roads at the selected junction a lane of 30 m for who turns across the oncoming traffic.", "";
     ReverseRoad: "Reverse road", "Let the selected road run the other way.", "";
     SimplifyRoad: "Simplify road", "Redraw the selected road with as few lines and arcs as possible.", "";
@@ -160,6 +162,8 @@ impl Command {
                 | Self::TurnRight
                 | Self::SplitRoad
                 | Self::MergeRoads
+                | Self::MergeJunctions
+                | Self::PartJunctions
                 | Self::AddTurnLanes
                 | Self::ReverseRoad
                 | Self::SimplifyRoad

@@ -10,6 +10,7 @@ use roadwright_scenario::check::{Finding, repair};
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{self, Motion, OperationError};
 use roadwright_scenario::{Edit, NodeId, ObjectId, RoadId, Scenario, file};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// Tolerance of simplifying a road, m.
@@ -217,6 +218,33 @@ impl Editor {
             self.model.selection.clear();
         }
         self.apply_or_say("Merge roads", merged);
+    }
+
+    /// Makes one junction of the selected ones.
+    pub(crate) fn merge_junctions(&mut self) {
+        let nodes = self.model.selection.iter();
+        let nodes = nodes.filter_map(|object| match object {
+            ObjectId::Node(id) => Some(*id),
+            _ => None,
+        });
+        let nodes: BTreeSet<NodeId> = nodes.collect();
+        if nodes.is_empty() {
+            self.say(Tone::Refused, "Select a junction, or several.");
+            return;
+        }
+        let merged = operation::merged_junctions(self.model.document.scenario(), &nodes);
+        self.apply_or_say("Merge junctions", merged);
+    }
+
+    /// Takes back what [`merge_junctions`](Self::merge_junctions) did to the selected junction.
+    pub(crate) fn part_junctions(&mut self) {
+        let Some(ObjectId::Node(node)) = self.model.single() else {
+            self.say(Tone::Refused, "Select a junction.");
+            return;
+        };
+        let parted = operation::parted_junctions(self.model.document.scenario(), node);
+        let parted = parted.ok_or("Nobody has merged junctions here by hand");
+        self.apply_or_say("Take junction apart", parted);
     }
 
     /// Gives the arms of the selected junction lanes for turning.

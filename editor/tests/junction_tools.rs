@@ -8,21 +8,32 @@ mod scenarios;
 use common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
+use roadwright_editor::command::Command;
 use roadwright_editor::model::Action;
-use roadwright_scenario::junction::{Conflicts, Signals, layout};
+use roadwright_scenario::junction::{Conflicts, Junction, LaneEnd, Signals, Turn, layout};
 use roadwright_scenario::{Control, Edit, ObjectId, RoadEnd, Scenario};
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use scenarios::flows_between_ends;
+use std::sync::Arc;
 
 /// How many junctions have a control.
 fn count(scenario: &Scenario, control: Control) -> usize {
     let layout = layout(scenario.network(), scenario.about());
     let junctions = layout.junctions.iter();
     // An end of a road is none.
-    let is_it = |junction: &&std::sync::Arc<roadwright_scenario::junction::Junction>| {
-        junction.arms.len() > 1 && junction.control == control
-    };
+    let is_it = |junction: &&Arc<Junction>| junction.arms.len() > 1 && junction.control == control;
     junctions.filter(is_it).count()
+}
+
+/// The junction that is selected.
+fn selected(bench: &mut Bench) -> Arc<Junction> {
+    bench.settle();
+    let model = bench.editor().model();
+    let Some(ObjectId::Node(node)) = model.single() else {
+        panic!("{:?}", model.selection);
+    };
+    let layout = layout(bench.scenario().network(), bench.scenario().about());
+    layout.junction_at(node).unwrap().clone()
 }
 
 fn problems(bench: &Bench) -> &[roadwright_scenario::check::Finding] {
@@ -182,4 +193,80 @@ fn roads_that_go_first_are_chosen_and_given_back_to_the_roads() {
 
 fn is_offered(bench: &Bench, name: &str) -> bool {
     bench.harness.query_all_by_label(name).next().is_some()
+}
+
+#[test]
+fn near_junctions_are_merged_and_taken_apart() {
+    let mut bench = Bench::empty();
+    bench.look_at(20.0, 0.0, 150.0);
+    bench.key(Key::R);
+    bench.drag(&[(-120.0, 0.0), (160.0, 0.0)]);
+    bench.drag(&[(0.0, -100.0), (0.0, 100.0)]);
+    bench.drag(&[(40.0, -100.0), (40.0, 100.0)]);
+    bench.key(Key::V);
+    bench.click(0.0, 0.0);
+    let before = bench.scenario().clone();
+    let crossings = |scenario: &Scenario| {
+        let layout = layout(scenario.network(), scenario.about());
+        let junctions = layout.junctions.iter();
+        junctions.filter(|junction| junction.arms.len() > 2).count()
+    };
+    assert_eq!(crossings(&before), 2);
+    bench.press("Merge junctions");
+    assert_eq!(crossings(bench.scenario()), 1);
+    assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
+    // A turn between roads that end at two nodes is forbidden as any other.
+    let merged = selected(&mut bench);
+    let node_of = |end: LaneEnd| {
+        bench
+            .scenario()
+            .network()
+            .road(end.road)
+            .unwrap()
+            .node_at(end.end)
+    };
+    let mut paths = merged.paths.iter();
+    let path = paths
+        .find(|path| node_of(path.from) != node_of(path.to))
+        .unwrap();
+    let forbid = format!("Forbid {} to {}", path.from.road, path.to.road);
+    bench.press("Turns (30)");
+    bench.press(&forbid);
+    assert_eq!(selected(&mut bench).paths.len(), merged.paths.len() - 1);
+    assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.ask(Action::Do(Command::PartJunctions));
+    assert_eq!(bench.scenario(), &before);
+    bench.ask(Action::Do(Command::PartJunctions));
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_slip_lane_is_split_off_and_driven() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::V);
+    bench.click(0.0, 0.0);
+    let before = bench.scenario().clone();
+    bench.press("Turns (12)");
+    for _ in 0..4 {
+        let junction = selected(&mut bench);
+        let mut paths = junction.paths.iter();
+        let near = paths.find(|path| path.turn == Turn::Right).unwrap();
+        bench.press(&format!("Slip lane {} to {}", near.from.road, near.to.road));
+    }
+    assert!(
+        selected(&mut bench)
+            .paths
+            .iter()
+            .all(|path| path.turn != Turn::Right)
+    );
+    // Each street is cut once: a lane ends there, and one begins.
+    assert_eq!(bench.scenario().network().road_count(), 12);
+    assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
+    assert!(arrives(&mut bench, (-100.0, -1.6), (-1.6, -90.0)));
+    // The car, and the four lanes.
+    for _ in 0..5 {
+        bench.key_with(Modifiers::COMMAND, Key::Z);
+    }
+    assert_eq!(bench.scenario(), &before);
 }

@@ -13,6 +13,7 @@ use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::{MapPart, ToolKind};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_geometry::DVec2;
+use roadwright_scenario::junction::{Turn, layout};
 use roadwright_scenario::{
     Control, Edit, LandId, LandUse, NodeId, ObjectId, Obstacle, ObstacleId, RoadId, Scenario,
     Shape, file,
@@ -357,6 +358,9 @@ fn narrow() {
     bench.harness.set_size(egui::vec2(1024.0, 1500.0));
     bench.press("road 1 left in stage 1: green");
     hold(&mut bench, "stages");
+    bench.press("Times of stages (2)");
+    bench.press("Add stage");
+    hold(&mut bench, "stage_times");
 }
 
 #[test]
@@ -511,6 +515,8 @@ fn docs() {
         ("test-track", "test_track"),
         ("hidden", "hidden"),
         ("compare", "compare"),
+        ("slip-lanes", "slip_lanes"),
+        ("merged-junctions", "merged_junctions"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
@@ -723,4 +729,41 @@ fn experiment() {
     bench.harness.run_steps(4);
     bench.press("Set up");
     hold(&mut bench, "experiment_small");
+}
+
+#[test]
+fn slip_lanes() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::V);
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.click(0.0, 0.0);
+    bench.press("Turns (12)");
+    for _ in 0..4 {
+        bench.settle();
+        let layout = layout(bench.scenario().network(), bench.scenario().about());
+        let Some(ObjectId::Node(node)) = bench.editor().model().single() else {
+            panic!("a junction is selected");
+        };
+        let junction = layout.junction_at(node).unwrap();
+        let mut paths = junction.paths.iter();
+        let near = paths.find(|path| path.turn == Turn::Right).unwrap();
+        let name = format!("Slip lane {} to {}", near.from.road, near.to.road);
+        bench.press(&name);
+    }
+    hold(&mut bench, "slip_lanes");
+}
+
+#[test]
+fn merged_junctions() {
+    let mut bench = Bench::empty();
+    bench.look_at(15.0, 0.0, 75.0);
+    bench.key(Key::R);
+    bench.drag(&[(-60.0, 0.0), (90.0, 0.0)]);
+    bench.drag(&[(0.0, -60.0), (0.0, 60.0)]);
+    bench.drag(&[(30.0, -60.0), (30.0, 60.0)]);
+    bench.key(Key::V);
+    bench.click(0.0, 0.0);
+    bench.press("Merge junctions");
+    bench.press("Turns (30)");
+    hold(&mut bench, "merged_junctions");
 }

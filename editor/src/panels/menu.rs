@@ -51,6 +51,8 @@ const EDIT: Groups = &[
     &[
         C::SplitRoad,
         C::MergeRoads,
+        C::MergeJunctions,
+        C::PartJunctions,
         C::AddTurnLanes,
         C::ReverseRoad,
         C::SimplifyRoad,

@@ -88,8 +88,13 @@ fn single(
             if item(ui, "Add crossings on all arms") {
                 actions.push(add_crossings(model, id));
             }
-            let both = [Command::MergeRoads, Command::AddTurnLanes];
-            commands(ui, model, &both, actions);
+            let own = [
+                Command::MergeRoads,
+                Command::MergeJunctions,
+                Command::PartJunctions,
+                Command::AddTurnLanes,
+            ];
+            commands(ui, model, &own, actions);
         }
         ObjectId::Agent(id) => {
             let agent = u64::from(id.0);

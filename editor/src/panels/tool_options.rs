@@ -108,6 +108,7 @@ fn select(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         }
         Some(ObjectId::Node(_)) => {
             button(ui, Command::MergeRoads);
+            button(ui, Command::MergeJunctions);
             button(ui, Command::AddTurnLanes);
         }
         _ => {}

@@ -48,6 +48,12 @@ pub enum Code {
     DanglingTurn,
     /// A corner is not there: its roads are not neighbours, or nothing is rounded between them.
     DanglingCorner,
+    /// A road that is to lie within a junction does not.
+    DanglingInternalRoad,
+    /// A road that is to go first does not lead to the junction.
+    DanglingMajor,
+    /// A stage of signals names a road that does not exist.
+    DanglingStage,
     /// There is no room for the radius that a corner is to have.
     CornerSqueezed,
     /// Two movements that have green together cross, and neither gives way.
@@ -124,6 +130,9 @@ impl Code {
             Self::DanglingCrossing => "dangling-crossing",
             Self::DanglingTurn => "dangling-turn",
             Self::DanglingCorner => "dangling-corner",
+            Self::DanglingInternalRoad => "dangling-internal-road",
+            Self::DanglingMajor => "dangling-major",
+            Self::DanglingStage => "dangling-stage",
             Self::CornerSqueezed => "corner-squeezed",
             Self::StageConflict => "stage-conflict",
             Self::NoRoomForCrossing => "no-room-for-crossing",

@@ -85,6 +85,10 @@ pub struct JunctionRules {
     /// Where people on foot cross; no arm has a crossing that is not named here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub crossings: Vec<CrossingRule>,
+    /// Roads from here to other nodes that lie within the junction: it stands for the nodes at both
+    /// ends, and nobody waits between them. Roads that are too short for their junctions do so anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub internal_roads: Vec<RoadId>,
 }
 
 /// A crossing for people on foot over one arm of a junction.
@@ -126,6 +130,8 @@ impl CrossingRule {
 const MAX_STAGES: usize = 32;
 /// Crossings that may be named for one node: as many as arms of any junction of a real town.
 const MAX_CROSSINGS: usize = 64;
+/// Roads within a junction that may be named for one node.
+const MAX_INTERNAL: usize = 64;
 
 impl JunctionRules {
     /// The rules with other names of their roads; what names a road without a new name is dropped.
@@ -188,6 +194,10 @@ impl JunctionRules {
             },
             turns: self.turns.moved(&place),
             corners: self.corners.iter().filter_map(corner).collect(),
+            internal_roads: {
+                let all = self.internal_roads.iter();
+                all.filter_map(|&road| name(road)).collect()
+            },
             plan: self.plan.as_ref().map(|plan| SignalPlan {
                 stages: plan.stages.iter().map(stage).collect(),
                 ..plan.clone()
@@ -228,6 +238,7 @@ impl Validate for JunctionRules {
         ViaRestriction::validate_all(&self.via_restrictions)?;
         self.turns.validate()?;
         CornerRule::validate_all(&self.corners)?;
+        validate_internal_roads(&self.internal_roads)?;
         let Some(plan) = &self.plan else {
             return Ok(());
         };
@@ -274,6 +285,24 @@ fn validate_crossings(crossings: &[CrossingRule]) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+fn validate_internal_roads(roads: &[RoadId]) -> Result<(), String> {
+    if roads.len() > MAX_INTERNAL {
+        let count = roads.len();
+        return Err(format!(
+            "internal_roads: {count} roads; at most {MAX_INTERNAL}"
+        ));
+    }
+    match (1..)
+        .zip(roads)
+        .find(|(i, road)| roads[*i..].contains(road))
+    {
+        Some((_, road)) => Err(format!(
+            "internal_roads: {road} is named twice; leave one of them out"
+        )),
+        None => Ok(()),
+    }
 }
 
 named! {

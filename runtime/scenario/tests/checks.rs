@@ -500,4 +500,36 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
         &decided(JunctionRules { corners, ..none() }),
         Code::DanglingCorner,
     );
+    let internal_roads = vec![RoadId(88)];
+    let scenario = decided(JunctionRules {
+        internal_roads,
+        ..none()
+    });
+    is_repaired(&scenario, Code::DanglingInternalRoad);
+    let major = vec![RoadId(1), RoadId(88)];
+    is_repaired(
+        &decided(JunctionRules { major, ..none() }),
+        Code::DanglingMajor,
+    );
+    let movement = |road| Movement {
+        road: RoadId(road),
+        turns: Vec::new(),
+    };
+    let stages = vec![SignalStage {
+        green: vec![movement(1), movement(88)],
+        permitted: vec![movement(88)],
+        time: 20.0,
+        min: None,
+        max: None,
+        amber: None,
+        all_red: None,
+    }];
+    let plan = Some(SignalPlan {
+        stages,
+        ..SignalPlan::default()
+    });
+    is_repaired(
+        &decided(JunctionRules { plan, ..none() }),
+        Code::DanglingStage,
+    );
 }

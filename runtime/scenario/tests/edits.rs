@@ -14,7 +14,7 @@ use roadwright_scenario::*;
 fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edit> {
     let id = n % 4 + 1;
     let point = DVec2::new(a, b);
-    Some(match kind % 20 {
+    Some(match kind % 22 {
         0 => Edit::Node(NodeId(100 + id), Some(Node::at(point))),
         1 => Edit::Node(NodeId(100 + id), None),
         2 => {
@@ -71,6 +71,25 @@ fn edit_for(scenario: &Scenario, kind: u8, a: f64, b: f64, n: u32) -> Option<Edi
         18 => {
             let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
             operation::turn_lanes(scenario, nodes[n as usize % nodes.len()], 5.0 + a.abs()).ok()?
+        }
+        19 => {
+            let nodes: Vec<NodeId> = scenario.network().nodes().map(|(id, _)| id).collect();
+            let node = nodes[n as usize % nodes.len()];
+            match n.is_multiple_of(3) {
+                true => operation::parted_junctions(scenario, node)?,
+                false => operation::merged_junctions(scenario, &[node].into()).ok()?,
+            }
+        }
+        20 => {
+            let nodes = scenario.network().nodes();
+            let (node, _) = nodes.max_by_key(|(id, _)| scenario.network().ends_at(*id).len())?;
+            let ends = scenario.network().ends_at(node);
+            let road = |i: usize| ends[(n as usize / 7 + i) % ends.len()].0;
+            let ways = [(road(0), road(1)), (road(1), road(0)), (road(0), road(2))];
+            let mut lanes = ways
+                .into_iter()
+                .map(|way| operation::slip_lane(scenario, node, way));
+            lanes.find_map(Result::ok)?
         }
         _ => Edit::Batch(vec![
             Edit::Node(NodeId(200 + id), Some(Node::at(point))),

@@ -106,6 +106,19 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
             }
             drop(scenario.apply(Edit::Node(node, Some(other))));
         }
+        8 => {
+            // Merged over a road whether it can be or not, or taken apart again.
+            let mut merged = scenario.network().node(node).unwrap().clone();
+            let ends = scenario.network().ends_at(node);
+            let named = ends.iter().skip(which % 2).map(|(road, _)| *road);
+            let mut named: Vec<RoadId> = named.collect();
+            named.dedup();
+            match merged.rules.internal_roads[..] {
+                [] => merged.rules.internal_roads = named,
+                _ => merged.rules.internal_roads.clear(),
+            }
+            drop(scenario.apply(Edit::Node(node, Some(merged))));
+        }
         _ => {
             let style = RoadStyle {
                 section: CrossSection::driving(2, 1, 3.25),
@@ -154,7 +167,7 @@ proptest! {
 
     #[test]
     fn roads_after_edits_are_those_made_from_nothing(
-        changes in proptest::collection::vec((0u8..9, 0usize..500, -1.0..1.0f64), 1..6),
+        changes in proptest::collection::vec((0u8..10, 0usize..500, -1.0..1.0f64), 1..6),
         name in proptest::sample::select(&["old-town", "crossroads", "rush-hour"][..]),
     ) {
         hold(name, changes);

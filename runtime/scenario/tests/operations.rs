@@ -718,3 +718,139 @@ fn who_is_on_a_lane_that_makes_room_for_a_turn_lane_stays_on_it() {
         expected.map(|(lane, s)| Place::lane(RoadId(1), lane, s))
     );
 }
+
+/// A crossing of two streets of 2 x 140 m that meet at an angle, rad, in traffic on a side.
+fn slanted(angle: f64, side: DrivingSide) -> Scenario {
+    let mut scenario = Scenario::new("slanted");
+    let about = About {
+        driving_side: side,
+        ..scenario.about().clone()
+    };
+    scenario.apply(Edit::About(Box::new(about))).unwrap();
+    let (x, y) = (140.0 * angle.cos(), 140.0 * angle.sin());
+    draw(&mut scenario, (-140.0, 0.0), (140.0, 0.0), &street("East"));
+    draw(&mut scenario, (-x, -y), (x, y), &street("Slant"));
+    scenario
+}
+
+#[test]
+fn a_slip_lane_takes_the_turn_to_the_near_side_out_of_a_junction() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        for angle in [1.1, 1.3, 1.57, 1.9] {
+            let plain = slanted(angle, side);
+            let network = plain.network();
+            let mut nodes = network.nodes();
+            let (node, _) = nodes
+                .find(|(id, _)| network.ends_at(*id).len() == 4)
+                .unwrap();
+            let layout =
+                |scenario: &Scenario| junction::layout(scenario.network(), scenario.about());
+            let before = layout(&plain);
+            let paths = &before.junction_at(node).unwrap().paths;
+            let near: Vec<(RoadId, RoadId)> = paths
+                .iter()
+                .filter(|path| path.turn == Turn::near(side))
+                .map(|path| (path.from.road, path.to.road))
+                .collect();
+            assert_eq!(near.len(), 4);
+            for way in near {
+                let mut scenario = plain.clone();
+                let edit = operation::slip_lane(&scenario, node, way).unwrap();
+                let inverse = scenario.apply(edit).unwrap();
+                assert_eq!(check(&scenario), [], "{side:?} {angle} {way:?}");
+                let after = layout(&scenario);
+                let paths = &after.junction_at(node).unwrap().paths;
+                let turns = paths.iter().filter(|path| path.turn == Turn::near(side));
+                assert_eq!(turns.count(), 3);
+                // One drives from one road to the other one all the same, and gives way at the end.
+                let roads = scenario.network().roads();
+                let (slip, lane) = roads.max_by_key(|(id, _)| *id).unwrap();
+                assert!(lane.lane_sections[0].lanes.len() == 1);
+                let start = after.junction_at(lane.from).unwrap();
+                let end = after.junction_at(lane.to).unwrap();
+                let ways_to: Vec<_> = start
+                    .paths
+                    .iter()
+                    .filter(|path| path.to.road == slip)
+                    .collect();
+                let ways_on: Vec<_> = end
+                    .paths
+                    .iter()
+                    .filter(|path| path.from.road == slip)
+                    .collect();
+                assert_eq!(
+                    (ways_to.len(), ways_on.len()),
+                    (1, 1),
+                    "nobody turns round by it"
+                );
+                let arm = end.arms.iter().find(|arm| arm.road == slip).unwrap();
+                assert_eq!(arm.sign, junction::Sign::Yield);
+                scenario.apply(inverse).unwrap();
+                assert_eq!(scenario, plain);
+            }
+        }
+    }
+}
+
+#[test]
+fn all_corners_of_a_junction_get_slip_lanes() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let mut scenario = slanted(1.57, side);
+        let network = scenario.network();
+        let mut nodes = network.nodes();
+        let (node, _) = nodes
+            .find(|(id, _)| network.ends_at(*id).len() == 4)
+            .unwrap();
+        drop(nodes);
+        let layout = |scenario: &Scenario| junction::layout(scenario.network(), scenario.about());
+        let turns = |scenario: &Scenario| -> Vec<(RoadId, RoadId)> {
+            let layout = layout(scenario);
+            let paths = layout.junction_at(node).unwrap().paths.iter();
+            let near = paths.filter(|path| path.turn == Turn::near(side));
+            near.map(|path| (path.from.road, path.to.road)).collect()
+        };
+        for left in (0..4).rev() {
+            let way = turns(&scenario)[0];
+            let edit = operation::slip_lane(&scenario, node, way).unwrap();
+            scenario.apply(edit).unwrap();
+            assert_eq!(turns(&scenario).len(), left, "{side:?} {way:?}");
+            assert_eq!(check(&scenario), [], "{side:?} {way:?}");
+        }
+        // One place on each street: a lane ends there and one begins.
+        let after = layout(&scenario);
+        let cuts = after
+            .junctions
+            .iter()
+            .filter(|junction| junction.arms.len() == 4 && !junction.nodes.contains(&node));
+        assert_eq!(cuts.count(), 4);
+    }
+}
+
+#[test]
+fn slip_lanes_without_room_are_refused() {
+    let refused = |scenario: &Scenario, way| {
+        let network = scenario.network();
+        let mut nodes = network.nodes();
+        let (node, _) = nodes
+            .find(|(id, _)| network.ends_at(*id).len() == 4)
+            .unwrap();
+        operation::slip_lane(scenario, node, way)
+            .unwrap_err()
+            .to_string()
+    };
+    let plain = slanted(1.57, DrivingSide::Right);
+    let [a, b] = [RoadId(1), RoadId(77)];
+    for way in [(a, a), (a, b), (b, a)] {
+        assert!(refused(&plain, way).contains("no room for a slip lane"));
+    }
+    // Roads of 24 m on all sides.
+    let mut short = Scenario::new("short");
+    draw(&mut short, (-24.0, 0.0), (24.0, 0.0), &street("East"));
+    draw(&mut short, (0.0, -24.0), (0.0, 24.0), &street("North"));
+    let ids: Vec<RoadId> = short.network().roads().map(|(id, _)| id).collect();
+    for &from in &ids {
+        for &to in &ids {
+            assert!(refused(&short, (from, to)).contains("no room for a slip lane"));
+        }
+    }
+}

@@ -5,9 +5,11 @@ mod common;
 
 use common::{crossroads, draw, street};
 use roadwright_scenario::check::{Code, check};
-use roadwright_scenario::junction::{Junction, LaneEnd, Turn, layout};
+use roadwright_scenario::junction::{Junction, LaneEnd, Turn, layout, layout_after_edit};
 use roadwright_scenario::operation::draw::split;
-use roadwright_scenario::operation::{deleted, merged, reversed, with_lanes};
+use roadwright_scenario::operation::{
+    OperationError, deleted, merged, merged_junctions, parted_junctions, reversed, with_lanes,
+};
 use roadwright_scenario::*;
 use std::sync::Arc;
 
@@ -449,4 +451,89 @@ fn stages_in_which_two_meet_and_neither_gives_way_are_found() {
     let text = file::to_text(&settled);
     assert!(text.contains("\"permitted\": [{\"road\": "));
     assert!(file::from_text(&text).unwrap() == settled);
+}
+
+/// Two crossings so far apart, m, and their nodes from west to east.
+fn two_crossings(apart: f64) -> (Scenario, [NodeId; 2]) {
+    let mut scenario = Scenario::new("near");
+    draw(&mut scenario, (-120.0, 0.0), (160.0, 0.0), &street("East"));
+    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &street("North"));
+    let other = [(apart, -100.0), (apart, 100.0)];
+    draw(&mut scenario, other[0], other[1], &street("Other"));
+    let network = scenario.network();
+    let crossings = network.nodes();
+    let crossings = crossings.filter(|(id, _)| network.ends_at(*id).len() > 2);
+    let mut crossings: Vec<_> = crossings.map(|(id, node)| (node.x, id)).collect();
+    crossings.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let nodes = [crossings[0].1, crossings[1].1];
+    (scenario, nodes)
+}
+
+#[test]
+fn near_junctions_are_made_one_and_taken_apart() {
+    let (plain, [west, east]) = two_crossings(40.0);
+    let apart = layout(plain.network(), plain.about());
+    assert!(apart.internal.is_empty());
+    let both = merged_junctions(&plain, &[west, east].into()).unwrap();
+    // One alone is merged with the one beside it.
+    assert_eq!(merged_junctions(&plain, &[east].into()), Ok(both.clone()));
+    let one = applied(&plain, both);
+    assert!(codes(&one).is_empty(), "{:?}", check(&one));
+    let merged = layout(one.network(), one.about());
+    let junction = merged.junction_at(west).unwrap();
+    assert_eq!((junction.nodes.len(), junction.arms.len()), (2, 6));
+    assert_eq!(merged.internal.len(), 1);
+    // From each arm one may drive into all others, and only by ways that the two crossings allow.
+    let ways: std::collections::BTreeSet<_> = junction
+        .paths
+        .iter()
+        .map(|path| (path.from.road, path.to.road))
+        .collect();
+    assert_eq!(ways.len(), 6 * 5);
+    let after = layout_after_edit((plain.network(), &apart), one.network(), one.about());
+    assert!(after == merged, "as if it had been laid out at once");
+    let back = parted_junctions(&one, east).unwrap();
+    assert!(applied(&one, back) == plain);
+    assert_eq!(parted_junctions(&plain, east), None);
+}
+
+#[test]
+fn junctions_that_cannot_be_one_are_refused() {
+    let laid_out = |scenario: &Scenario| layout(scenario.network(), scenario.about());
+    let refused = |scenario: &Scenario, nodes: &[NodeId]| {
+        let nodes = nodes.iter().copied().collect();
+        merged_junctions(scenario, &nodes).unwrap_err()
+    };
+    let (far, [west, east]) = two_crossings(80.0);
+    let error = refused(&far, &[west, east]);
+    assert!(error.to_string().contains("60 m"), "{error}");
+    assert_eq!(refused(&far, &[west]), error);
+    // Said in a file all the same, it is told and changes nothing else.
+    let both = |road: &Road| road.from.min(road.to) == west.min(east) && road.length() < 81.0;
+    let mut roads = far.network().roads();
+    let (between, _) = roads.find(|(_, road)| both(road)).unwrap();
+    let mut node = far.network().node(west).unwrap().clone();
+    node.rules.internal_roads = vec![between];
+    let wrong = applied(&far, Edit::Node(west, Some(node)));
+    assert_eq!(codes(&wrong), [Code::DanglingInternalRoad]);
+    assert!(laid_out(&wrong) == laid_out(&far));
+
+    let mut lone = crossroads();
+    draw(&mut lone, (500.0, 0.0), (600.0, 0.0), &street("Alone"));
+    let end = lone.network().roads().last().unwrap().1.from;
+    assert_eq!(refused(&lone, &[end]), OperationError::NoJunctionNear);
+    assert_eq!(refused(&lone, &[]), OperationError::NoJunctionNear);
+
+    // Two places of one ring.
+    let plain = crossroads();
+    let at = plain.network().node(middle(&plain)).unwrap().position();
+    let ring = operation::draw::roundabout(&plain, (at, 15.0), 0).unwrap();
+    let ring = applied(&plain, ring);
+    let nodes = ring.network().nodes().map(|(id, _)| id);
+    let on_ring: Vec<NodeId> = nodes
+        .filter(|&id| ring.network().ends_at(id).len() > 2)
+        .collect();
+    assert_eq!(on_ring.len(), 4);
+    let error = refused(&ring, &on_ring[..2]);
+    assert!(error.to_string().contains("ring"), "{error}");
 }

@@ -2,10 +2,11 @@
 //! it is allowed.
 
 use super::law::{self, Law, turn_title};
-use crate::model::{Action, Model};
+use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Id, RichText, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::{ConnectingPath, Junction, Sign, Turn};
+use roadwright_scenario::operation::{slip_lane, without_turn};
 use roadwright_scenario::{Edit, Node, NodeId, Restriction, RestrictionKind, RoadId};
 use std::collections::BTreeSet;
 
@@ -80,7 +81,7 @@ impl Sheet<'_> {
         let (from, to) = self.way;
         let title = format!("{from} to {to}");
         let mut clicked = false;
-        ui.horizontal(|ui| {
+        ui.horizontal_wrapped(|ui| {
             let Some((_, path)) = self.paths().next() else {
                 ui.label(RichText::new(format!("{title}, forbidden")).weak());
                 if named_button(ui, "Allow", &format!("Allow {title}")) {
@@ -97,6 +98,10 @@ impl Sheet<'_> {
             if named_button(ui, "Forbid", &format!("Forbid {title}")) {
                 self.forbid(actions);
             }
+            let near = Turn::near(self.model.document.scenario().about().driving_side);
+            if path.turn == near && named_button(ui, "Slip lane", &format!("Slip lane {title}")) {
+                actions.push(self.slip_lane());
+            }
         });
         clicked
     }
@@ -109,14 +114,16 @@ impl Sheet<'_> {
     }
 
     fn forbid(&self, actions: &mut Vec<Action>) {
-        let mut node = self.node.clone();
-        node.rules.restrictions.push(Restriction {
-            kind: RestrictionKind::No,
-            from: self.way.0,
-            to: self.way.1,
-        });
-        let edit = Edit::Node(self.id, Some(node));
-        actions.push(Action::Apply("Forbid turn".into(), edit));
+        let scenario = self.model.document.scenario();
+        let edit = without_turn(scenario, &self.law.junction, self.id, self.way);
+        actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
+    }
+
+    fn slip_lane(&self) -> Action {
+        match slip_lane(self.model.document.scenario(), self.id, self.way) {
+            Ok(edit) => Action::Apply("Split off a slip lane".into(), edit),
+            Err(error) => Action::Say(Tone::Refused, format!("{error}.")),
+        }
     }
 
     fn allow(&self, actions: &mut Vec<Action>) {

@@ -19,6 +19,9 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         let at = At { id, node };
         turns(subjects, (junction, at), findings);
         corners(junction, at, findings);
+        internal_roads(subjects, at, findings);
+        majors(junction, at, findings);
+        stages_of_roads_gone(subjects.scenario, at, findings);
     }
     for junction in &subjects.layout.junctions {
         if !junction.plan.stages.is_empty() {
@@ -93,6 +96,57 @@ pub(super) fn lanes(
         }));
     }
     all
+}
+
+/// Roads that are to lie within the junction, and do not.
+fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Finding>) {
+    for road in &at.node.rules.internal_roads {
+        if !subjects.layout.internal.contains(road) {
+            findings.push(at.warning(
+                Code::DanglingInternalRoad,
+                format!(
+                    "{road} is to lie within the junction here, and cannot: it does not lead from here to \
+                     another node, the junction would be larger than 60 m, or a roundabout would lose its ring"
+                ),
+            ));
+        }
+    }
+}
+
+/// Roads that are to go first, and do not lead there.
+fn majors(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
+    for road in &at.node.rules.major {
+        if !leads_to(junction, *road) {
+            findings.push(at.warning(
+                Code::DanglingMajor,
+                format!("{road} is to go first here, and does not lead here"),
+            ));
+        }
+    }
+}
+
+/// Whether a road is an arm of a junction.
+pub(super) fn leads_to(junction: &Junction, road: RoadId) -> bool {
+    junction.arms.iter().any(|arm| arm.road == road)
+}
+
+/// Stages that are about roads which are gone.
+fn stages_of_roads_gone(scenario: &Scenario, at: At<'_>, findings: &mut Vec<Finding>) {
+    let stages = at.node.rules.plan.iter().flat_map(|plan| &plan.stages);
+    for (number, stage) in (1..).zip(stages) {
+        let movements = stage.green.iter().chain(&stage.permitted);
+        let roads: BTreeSet<RoadId> = movements.map(|movement| movement.road).collect();
+        // Of any junction: several may have one plan.
+        for road in roads
+            .into_iter()
+            .filter(|&road| scenario.network().road(road).is_none())
+        {
+            findings.push(at.warning(
+                Code::DanglingStage,
+                format!("stage {number} of the signals here is about {road}, which does not exist"),
+            ));
+        }
+    }
 }
 
 /// Corners that are not there, or have no room.

@@ -29,7 +29,10 @@ impl Code {
             Self::DanglingRestriction
             | Self::DanglingCrossing
             | Self::DanglingTurn
-            | Self::DanglingCorner => Some("Take out what is not there"),
+            | Self::DanglingCorner
+            | Self::DanglingInternalRoad
+            | Self::DanglingMajor
+            | Self::DanglingStage => Some("Take out what is not there"),
             _ => None,
         }
     }
@@ -55,9 +58,7 @@ pub fn repair(scenario: &Scenario, finding: &Finding) -> Option<Edit> {
         }
         object if finding.code == Code::GroupMember => in_one_group(scenario, object),
         ObjectId::Road(id) => without_arrows(scenario, id),
-        ObjectId::Node(id) => with_rules(scenario, id, |rules, junction| {
-            mend(scenario, id, finding.code, rules, junction);
-        }),
+        ObjectId::Node(id) => with_rules(scenario, id, finding.code),
         _ => None,
     }
 }
@@ -125,16 +126,12 @@ fn without_arrows(scenario: &Scenario, id: RoadId) -> Option<Edit> {
     (!wrong.is_empty()).then(|| Edit::Road(id, Some(Box::new(road))))
 }
 
-/// What is decided at a node, changed.
-fn with_rules(
-    scenario: &Scenario,
-    id: NodeId,
-    change: impl FnOnce(&mut JunctionRules, &Junction),
-) -> Option<Edit> {
+/// What is decided at a node, without what findings of a kind are about.
+fn with_rules(scenario: &Scenario, id: NodeId, code: Code) -> Option<Edit> {
     let node: &Node = scenario.network().node(id)?;
     let layout: Layout = layout(scenario.network(), scenario.about());
     let mut changed = node.clone();
-    change(&mut changed.rules, layout.junction_at(id)?);
+    mend(scenario, id, code, &mut changed.rules, &layout)?;
     (changed.rules != node.rules).then_some(Edit::Node(id, Some(changed)))
 }
 
@@ -144,8 +141,9 @@ fn mend(
     id: NodeId,
     code: Code,
     rules: &mut JunctionRules,
-    junction: &Junction,
-) {
+    layout: &Layout,
+) -> Option<()> {
+    let junction: &Junction = layout.junction_at(id)?;
     let network = scenario.network();
     let ends = network.ends_at(id);
     let meets = |road: RoadId| ends.iter().any(|(end, _)| *end == road);
@@ -183,6 +181,22 @@ fn mend(
                 }
             }
         }
+        Code::DanglingInternalRoad => {
+            let roads = &mut rules.internal_roads;
+            roads.retain(|road| layout.internal.contains(road));
+        }
+        Code::DanglingMajor => rules
+            .major
+            .retain(|road| junctions::leads_to(junction, *road)),
+        Code::DanglingStage => {
+            let stages = rules.plan.iter_mut().flat_map(|plan| &mut plan.stages);
+            for stage in stages {
+                for movements in [&mut stage.green, &mut stage.permitted] {
+                    movements.retain(|movement| network.road(movement.road).is_some());
+                }
+            }
+        }
         _ => {}
     }
+    Some(())
 }

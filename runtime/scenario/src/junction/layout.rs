@@ -8,7 +8,8 @@
 //!
 //! A merged junction has more arms, so it may want more of the roads beside it and use up another
 //! one: merging goes on in rounds until none is used up. A cluster is a set of nodes that are merged;
-//! it is known by its smallest node, its root.
+//! it is known by its smallest node, its root. A person may say that a road is internal whatever its
+//! length; that comes first.
 
 mod after_edit;
 
@@ -166,7 +167,8 @@ impl<'a> Planner<'a> {
 
     /// Takes roads that are too short for their junctions into them, until none is left; begins
     /// with those at some clusters.
-    fn merge_short_roads(&mut self, mut dirty: BTreeSet<NodeId>) {
+    fn merge_short_roads(&mut self, dirty: BTreeSet<NodeId>) {
+        let mut dirty = self.merge_named(&dirty);
         for _ in 0..MAX_ROUNDS {
             let mut touched = BTreeSet::new();
             for &root in &dirty {
@@ -222,20 +224,55 @@ impl<'a> Planner<'a> {
                 continue;
             };
             let (a, b) = (self.root(road.from), self.root(road.to));
-            // The road itself may wind farther than the nodes are apart.
-            let is_long = road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER;
             let is_bend = |root| self.arms(root).len() == 2;
             let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
-            if is_long || is_between_bends || self.breaks_ring(id, a, b) {
-                self.squeeze(id);
-                continue;
+            match is_between_bends || !self.can_be_internal(id, road) {
+                true => self.squeeze(id),
+                false => _ = changed.insert(self.take_in(id, road)),
             }
-            self.internal.insert(id);
-            self.trims.remove(&id);
-            changed.insert(self.union(a, b));
         }
-        // A root that was merged away again in this round is no longer one.
-        changed.into_iter().map(|node| self.root(node)).collect()
+        self.roots(changed)
+    }
+
+    /// Merges the clusters of nodes that name a road as internal; returns all given ones as they are then.
+    fn merge_named(&mut self, nodes: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
+        let network = self.network;
+        // Listed before: roots go while others are merged with them.
+        let listed = nodes.iter().flat_map(|root| &self.members[root]);
+        let listed: Vec<NodeId> = listed.copied().collect();
+        for node in listed {
+            let rules = network.node(node).map(|node| &node.rules);
+            for &id in rules.into_iter().flat_map(|rules| &rules.internal_roads) {
+                let leads_on =
+                    |road: &&Road| road.from != road.to && [road.from, road.to].contains(&node);
+                if let Some(road) = network.road(id).filter(leads_on)
+                    && self.can_be_internal(id, road)
+                {
+                    self.take_in(id, road);
+                }
+            }
+        }
+        self.roots(nodes.iter().copied())
+    }
+
+    /// The clusters of nodes: a root that was merged away is no longer one.
+    fn roots(&self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
+        nodes.into_iter().map(|node| self.root(node)).collect()
+    }
+
+    /// Whether a road can lie within one junction: that is no larger than 60 m and takes no ring apart.
+    fn can_be_internal(&self, id: RoadId, road: &Road) -> bool {
+        let (a, b) = (self.root(road.from), self.root(road.to));
+        // The road itself may wind farther than the nodes are apart.
+        let is_long = road.length() > MAX_CLUSTER || self.extent(a, b) > MAX_CLUSTER;
+        !is_long && !self.breaks_ring(id, a, b)
+    }
+
+    /// Makes one cluster of those at the ends of a road, which is internal then; its root.
+    fn take_in(&mut self, id: RoadId, road: &Road) -> NodeId {
+        self.internal.insert(id);
+        self.trims.remove(&id);
+        self.union(self.root(road.from), self.root(road.to))
     }
 
     /// Whether merging two clusters over a road would take a ring apart: traffic goes around its

@@ -20,8 +20,8 @@ use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_tur
 use crate::access::LaneAccess;
 use crate::junction_rules::{LaneTurn, RoadLane};
 use crate::road::{DrivingSide, RoadEnd};
-use roadwright_geometry::ReferenceLine;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{Pose, ReferenceLine};
 
 /// Ahead if turning by less, whatever else there is, rad.
 pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
@@ -29,6 +29,9 @@ pub(super) const STRAIGHT: f64 = 30.0 * std::f64::consts::PI / 180.0;
 const NEARLY_STRAIGHT: f64 = 45.0 * std::f64::consts::PI / 180.0;
 /// Turning by more is turning back, rad.
 pub(super) const U_TURN: f64 = 170.0 * std::f64::consts::PI / 180.0;
+
+/// A street that lies farther beside another one is the next street, and not its other carriageway, m.
+const NEXT_STREET: f64 = 20.0;
 
 /// Most lanes that a junction connects, entering and leaving together. A large one of a real town
 /// has sixty; links are found in the square of it.
@@ -99,7 +102,7 @@ fn all_paths(
             site,
             arms,
             (trims, round.is_some()),
-            (index, entering[0].pose.heading),
+            (index, entering[0].pose),
         );
         let mut links = links(&entering, &exits, site.side);
         let turn = |link: &Link| LaneTurn {
@@ -169,12 +172,12 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
     }
 }
 
-/// The arms by which a vehicle may leave that enters from arm `index` with the given heading.
+/// The arms by which a vehicle may leave that enters from arm `index` in a pose.
 fn exits(
     site: &Site<'_>,
     arms: &[Arm<'_>],
     (trims, goes_round): (&[f64], bool),
-    (index, heading): (usize, f64),
+    (index, pose): (usize, Pose),
 ) -> Vec<Exit> {
     let from = (arms[index].road_id, arms[index].end);
     let mut exits: Vec<_> = arms
@@ -182,7 +185,7 @@ fn exits(
         .enumerate()
         .filter_map(|(i, arm)| {
             let lanes = arm.lanes(trims[i], site.side, false);
-            let change = wrap_angle(lanes.first()?.pose.heading - heading);
+            let change = change(pose, lanes.first()?.pose);
             // Back into the same road only where it is the only arm, or round an island.
             let back = i == index;
             let is_offered = !back || arms.len() == 1 || goes_round;
@@ -200,6 +203,17 @@ fn exits(
         .collect();
     classify(&mut exits, goes_round);
     exits
+}
+
+/// Change of heading from one pose to another, rad, positive to the left. Who gets into a street beside the
+/// own one that leads back has turned to that side, twice, and not back.
+fn change(from: Pose, to: Pose) -> f64 {
+    let change = wrap_angle(to.heading - from.heading);
+    let beside = roadwright_geometry::unit(from.heading).perp_dot(to.position - from.position);
+    if change.abs() > U_TURN && beside.abs() > NEXT_STREET {
+        return U_TURN.copysign(beside);
+    }
+    change
 }
 
 /// Says which exit is ahead and which are to the sides.

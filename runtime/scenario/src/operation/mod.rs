@@ -4,6 +4,7 @@
 //! so a tool can show it before it is applied.
 
 mod delete;
+mod draft;
 pub mod draw;
 mod fragment;
 pub mod groups;
@@ -11,17 +12,23 @@ mod lane_sections;
 mod merge;
 pub mod mirror;
 mod motion;
+mod near_junctions;
 mod roads;
 pub mod signals;
+mod slip_lane;
 mod turn_lanes;
+mod turns;
 mod users;
 
 pub use delete::deleted;
 pub use fragment::{copied, pasted};
 pub use merge::merged;
 pub use motion::{Motion, moved};
+pub use near_junctions::{merged_junctions, parted_junctions};
 pub use roads::{reshaped, reversed, simplified, with_lanes};
+pub use slip_lane::slip_lane;
 pub use turn_lanes::turn_lanes;
+pub use turns::without_turn;
 
 use self::draw::DrawError;
 use crate::ids::{NodeId, RoadId};
@@ -49,6 +56,26 @@ pub enum OperationError {
          and elsewhere, and room for it"
     )]
     NoTurnLanes(NodeId),
+    /// There is no other crossing that a road leads to from a junction.
+    #[error("no road leads from here to another junction; select two junctions that a road joins")]
+    NoJunctionNear,
+    /// There cannot be a slip lane from one road into another one.
+    #[error(
+        "there is no room for a slip lane from {0} to {1}: it takes a turn to the near side, and some 30 m of \
+         both roads without other junctions"
+    )]
+    NoSlipLane(RoadId, RoadId),
+    /// Two junctions cannot be one.
+    #[error(
+        "{one} and {other} cannot be one junction: a road of at most 60 m has to join them, the whole has to fit \
+         into 60 m, and no roundabout may lose its ring"
+    )]
+    CannotMergeJunctions {
+        /// A node of the one.
+        one: NodeId,
+        /// A node of the other.
+        other: NodeId,
+    },
     /// The new shape has no valid geometry.
     #[error("the road cannot take this shape: {0}")]
     Geometry(#[from] GeometryError),

@@ -14,6 +14,7 @@ use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, sampled, split
 use crate::edit::Edit;
 use crate::ids::{ObjectId, RoadId};
 use crate::operation::deleted;
+use crate::operation::draft::Draft;
 use crate::road::{CrossSection, DrivingSide, LaneType, RoadClass};
 use crate::scenario::Scenario;
 use glam::DVec2;
@@ -55,19 +56,12 @@ pub fn roundabout(
     if !RING_RADIUS.contains(&radius) {
         return Err(DrawError::RingRadius(radius));
     }
-    // Each step looks at what the ones before have made.
-    let mut after = scenario.clone();
-    let mut edits = Vec::new();
-    let mut apply = |after: &mut Scenario, edit: Edit| {
-        edits.push(edit.clone());
-        after.apply(edit).map(|_| ())
-    };
+    let mut draft = Draft::of(scenario);
     let mut arms = Vec::new();
     for (id, cuts) in cut_roads(scenario, (centre, radius), layer)? {
         // From the far end: the first part keeps the id and the distances along it.
         for &s in cuts.iter().rev() {
-            let cut = split(&after, id, s)?;
-            apply(&mut after, cut)?;
+            draft.apply(split(draft.now(), id, s)?)?;
         }
         arms.extend(cuts.iter().filter_map(|&s| {
             let road = scenario.network().road(id)?;
@@ -80,17 +74,15 @@ pub fn roundabout(
     }
     let is_inside =
         |line: &ReferenceLine| (line.pose(0.5 * line.length()).position - centre).length() < radius;
-    let roads = after.network().roads();
+    let roads = draft.now().network().roads();
     let inside = roads.filter(|(_, road)| road.layer == layer && is_inside(&road.reference_line));
     let inside = inside.map(|(id, _)| ObjectId::Road(id)).collect();
-    let gone = deleted(&after, &inside);
-    apply(&mut after, gone)?;
+    draft.apply(deleted(draft.now(), &inside))?;
     let style = style(&arms, radius, layer);
     for line in arcs(&arms, (centre, radius), scenario.about().driving_side)? {
-        let piece = road(&after, &line, &style)?;
-        apply(&mut after, piece)?;
+        draft.apply(road(draft.now(), &line, &style)?)?;
     }
-    Ok(Edit::Batch(edits))
+    Ok(draft.edit())
 }
 
 /// The roads of a level that cross a circle, with the distances along them at which they do.

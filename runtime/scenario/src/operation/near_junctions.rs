@@ -1,0 +1,149 @@
+//! Junctions near each other: made one by a person, or taken apart again.
+//!
+//! ```text
+//!    |           |                |           |
+//!  --A----30 m---B--   becomes  --[A         B]--    The roads between them stay in the file. Their
+//!    |           |                |           |      nodes say that they lie within the junction.
+//! ```
+
+use super::OperationError;
+use crate::edit::Edit;
+use crate::ids::{NodeId, RoadId};
+use crate::junction::{Layout, layout, layout_after_edit};
+use crate::network::{Node, RoadNetwork};
+use crate::road::Road;
+use crate::scenario::Scenario;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Neighbours of a junction that are tried, the nearest first.
+const TRIED: usize = 4;
+
+/// The edit that makes one junction of those that nodes belong to; of a single one and the nearest
+/// crossing that it can be merged with. Lays the network out: O(roads log roads).
+///
+/// # Errors
+/// If no road leads from one to the other, or the junction would be larger than 60 m or take apart the ring
+/// of a roundabout.
+pub fn merged_junctions(
+    scenario: &Scenario,
+    nodes: &BTreeSet<NodeId>,
+) -> Result<Edit, OperationError> {
+    let layout = layout(scenario.network(), scenario.about());
+    let near = Near {
+        scenario,
+        layout: &layout,
+    };
+    let chosen: BTreeSet<usize> = nodes.iter().filter_map(|&id| near.junction(id)).collect();
+    let refused = |one: usize, other: usize| OperationError::CannotMergeJunctions {
+        one: layout.junctions[one].nodes[0],
+        other: layout.junctions[other].nodes[0],
+    };
+    let mut chosen_ones = chosen.iter().copied();
+    let Some(first) = chosen_ones.next() else {
+        return Err(OperationError::NoJunctionNear);
+    };
+    let Some(last) = chosen_ones.next_back() else {
+        let neighbours = near.neighbours(first);
+        let edit = neighbours.iter().take(TRIED);
+        let mut edits = edit.filter_map(|&other| near.merged(&[first, other].into()));
+        let nearest = neighbours.first().ok_or(OperationError::NoJunctionNear)?;
+        return edits.next().ok_or_else(|| refused(first, *nearest));
+    };
+    near.merged(&chosen).ok_or_else(|| refused(first, last))
+}
+
+/// The edit that takes a junction apart where a person has merged it; `None` if nobody has.
+pub fn parted_junctions(scenario: &Scenario, node: NodeId) -> Option<Edit> {
+    let layout = layout(scenario.network(), scenario.about());
+    let junction = layout.junction_at(node)?;
+    let network = scenario.network();
+    let nodes = junction.nodes.iter();
+    let merged = nodes.filter_map(|&id| Some((id, network.node(id)?)));
+    let merged = merged.filter(|(_, node)| !node.rules.internal_roads.is_empty());
+    let edits: Vec<Edit> = merged
+        .map(|(id, node)| {
+            let mut node = node.clone();
+            node.rules.internal_roads.clear();
+            Edit::Node(id, Some(node))
+        })
+        .collect();
+    (!edits.is_empty()).then_some(Edit::Batch(edits))
+}
+
+struct Near<'a> {
+    scenario: &'a Scenario,
+    layout: &'a Layout,
+}
+
+impl Near<'_> {
+    fn network(&self) -> &RoadNetwork {
+        self.scenario.network()
+    }
+
+    fn junction(&self, node: NodeId) -> Option<usize> {
+        self.layout.junction_of.get(&node).copied()
+    }
+
+    /// Roads from one junction to another one, with both.
+    fn roads_between(&self) -> impl Iterator<Item = (RoadId, &Road, [usize; 2])> {
+        self.network().roads().filter_map(|(id, road)| {
+            let ends = [self.junction(road.from)?, self.junction(road.to)?];
+            (ends[0] != ends[1]).then_some((id, road, ends))
+        })
+    }
+
+    /// The crossings that one road leads to from a junction, by the length of that.
+    fn neighbours(&self, of: usize) -> Vec<usize> {
+        let mut found: Vec<(f64, usize)> = self
+            .roads_between()
+            .filter_map(|(_, road, ends)| {
+                let other = match ends {
+                    [from, to] if from == of => to,
+                    [from, to] if to == of => from,
+                    _ => return None,
+                };
+                let is_crossing = self.layout.junctions[other].arms.len() > 2;
+                is_crossing.then_some((road.length(), other))
+            })
+            .collect();
+        found.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut seen = BTreeSet::new();
+        found.retain(|(_, other)| seen.insert(*other));
+        found.into_iter().map(|(_, other)| other).collect()
+    }
+
+    /// The edit that makes some junctions one, if they can be.
+    fn merged(&self, junctions: &BTreeSet<usize>) -> Option<Edit> {
+        let mut named: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();
+        for (id, road, ends) in self.roads_between() {
+            if ends.iter().all(|end| junctions.contains(end)) {
+                named.entry(road.from.min(road.to)).or_default().push(id);
+            }
+        }
+        let edits = named.into_iter().filter_map(|(id, roads)| {
+            let mut node: Node = self.network().node(id)?.clone();
+            let all = &mut node.rules.internal_roads;
+            all.extend(roads);
+            all.sort_unstable();
+            all.dedup();
+            Some(Edit::Node(id, Some(node)))
+        });
+        let edit = Edit::Batch(edits.collect());
+        self.makes_one(&edit, junctions).then_some(edit)
+    }
+
+    /// Whether junctions are one after an edit.
+    fn makes_one(&self, edit: &Edit, junctions: &BTreeSet<usize>) -> bool {
+        let mut after = self.scenario.clone();
+        if after.apply(edit.clone()).is_err() {
+            return false;
+        }
+        let about = self.scenario.about();
+        let before = (self.network(), self.layout);
+        let layout = layout_after_edit(before, after.network(), about);
+        let nodes = junctions.iter();
+        let nodes = nodes.map(|&junction| self.layout.junctions[junction].nodes[0]);
+        let one: BTreeSet<_> = nodes.map(|node| layout.junction_of.get(&node)).collect();
+        one.len() == 1
+    }
+}

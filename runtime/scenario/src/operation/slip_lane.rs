@@ -1,0 +1,271 @@
+//! Slip lanes: who turns to the near side leaves the junction to one side, round an island.
+//!
+//! ```text
+//!        | |                  | |
+//!   -----   -----        -----   --o--      The roads are cut before and behind the junction, and a
+//!   -----   -----        --o--  .-'--       lane leads from one cut to the other. At its end one
+//!        | |                '. /|           gives way. The junction itself has this turn no more.
+//!        | |                  o |
+//! ```
+
+use super::draft::Draft;
+use super::draw::{RoadStyle, road, split};
+use super::{OperationError, without_turn};
+use crate::edit::Edit;
+use crate::ids::{NodeId, RoadId};
+use crate::junction::{ArmEnd, ConnectingPath, Junction, Layout, Turn, layout, layout_after_edit};
+use crate::junction_rules::Control;
+use crate::network::{Restriction, RestrictionKind};
+use crate::road::{CrossSection, LaneType, Road, RoadEnd};
+use crate::scenario::Scenario;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{Pose, ReferenceLine};
+use std::f64::consts::{FRAC_PI_4, PI};
+use std::ops::RangeInclusive;
+
+/// Between roads that meet at other angles there is no room for an island, rad.
+const ANGLES: RangeInclusive<f64> = FRAC_PI_4..=2.4;
+/// Angle at which a slip lane leaves its road and comes to the other one, rad; a third of the turn where that
+/// is less.
+const LEAVING: f64 = 0.5;
+/// Width of the lane, m: buses turn there.
+const WIDTH: f64 = 4.5;
+/// How far from the stop lines of the junction it begins and ends, m: the nearest that fits.
+const BEYOND: [f64; 8] = [15.0, 20.0, 25.0, 30.0, 35.0, 40.0, 50.0, 60.0];
+/// What has to remain of the roads behind, and of the lane between its ends, m.
+const BEHIND: f64 = 5.0;
+/// Where a road has been cut already, the place may lie so much nearer, m.
+const SHORTER: f64 = 5.0;
+/// Sharpest bend at its ends, m.
+const RADIUS: f64 = 10.0;
+/// Nobody drives faster there, m/s.
+const FASTEST: f64 = 30.0 / 3.6;
+
+/// The edit that splits off a lane for those who come from one road and turn to the near side into another one.
+///
+/// Lays the network out: O(roads log roads).
+///
+/// # Errors
+/// If one cannot turn so there, or there is no room for the lane between what else is there.
+pub fn slip_lane(
+    scenario: &Scenario,
+    node: NodeId,
+    (from, to): (RoadId, RoadId),
+) -> Result<Edit, OperationError> {
+    let layout = layout(scenario.network(), scenario.about());
+    let refused = OperationError::NoSlipLane(from, to);
+    let junction = layout.junction_at(node).ok_or(refused.clone())?;
+    let near = Turn::near(scenario.about().driving_side);
+    let turns_so =
+        |path: &ConnectingPath| (path.from.road, path.to.road, path.turn) == (from, to, near);
+    let path = junction.paths.iter().find(|path| turns_so(path));
+    let path = path.ok_or(refused.clone())?;
+    let arm = |end: (RoadId, RoadEnd)| {
+        let mut arms = junction.arms.iter();
+        arms.find(|arm| (arm.road, arm.end) == end)
+    };
+    let arms = arm((from, path.from.end)).zip(arm((to, path.to.end)));
+    let site = Site {
+        scenario,
+        layout: &layout,
+        junction,
+        node,
+        arms: arms.ok_or(refused.clone())?,
+    };
+    let mut lanes = BEYOND.iter().filter_map(|&beyond| site.lane(beyond));
+    lanes.next().ok_or(refused)
+}
+
+/// Where a slip lane is to be.
+struct Site<'a> {
+    scenario: &'a Scenario,
+    layout: &'a Layout,
+    junction: &'a Junction,
+    node: NodeId,
+    /// Those that it leads from and to.
+    arms: (&'a ArmEnd, &'a ArmEnd),
+}
+
+/// A place where a road has been cut.
+struct Cut {
+    /// The part at the junction, and the other one.
+    inner: RoadId,
+    outer: RoadId,
+    node: NodeId,
+    /// On the line of the road, away from the junction.
+    pose: Pose,
+}
+
+impl Site<'_> {
+    /// The edit for a lane that begins and ends so far from the stop lines, m, if that fits.
+    fn lane(&self, beyond: f64) -> Option<Edit> {
+        let mut draft = Draft::of(self.scenario);
+        let from = self.cut(&mut draft, self.arms.0, beyond)?;
+        let to = self.cut(&mut draft, self.arms.1, beyond)?;
+        let slip = draft.now().network().next_road_id();
+        let style = style(draft.now(), &from)?;
+        let drawn = road(draft.now(), &line(&from, &to)?, &style).ok()?;
+        draft.apply(drawn).ok()?;
+        // Not with what else may lie in the way.
+        let drawn = draft.now().network().road(slip)?;
+        if (drawn.from, drawn.to) != (from.node, to.node) {
+            return None;
+        }
+        draft.apply(rules(draft.now(), slip, (&from, &to))?).ok()?;
+        let ways = (from.inner, to.inner);
+        let laid_out = self.layout_after(draft.now());
+        let junction = laid_out.junction_at(self.node)?;
+        let turn = without_turn(draft.now(), junction, self.node, ways)?;
+        draft.apply(turn).ok()?;
+        let fits = self.fits(draft.now(), slip, (&from, &to));
+        fits.then(|| draft.edit())
+    }
+
+    /// A place beyond the stop line of a road, cut there; or its far end, where the road has been cut for
+    /// another slip lane.
+    fn cut(&self, draft: &mut Draft, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
+        let network = draft.now().network();
+        let road = network.road(arm.road)?;
+        let away = arm.trim + beyond;
+        if road.length() - away < BEHIND {
+            return self.far_end(road, arm, beyond);
+        }
+        let (s, turned) = match arm.end {
+            RoadEnd::Start => (away, 0.0),
+            RoadEnd::End => (road.length() - away, PI),
+        };
+        let pose = road.reference_line.pose(s);
+        let (node, new) = (network.next_node_id(), network.next_road_id());
+        let cut = split(draft.now(), arm.road, s).ok()?;
+        draft.apply(cut).ok()?;
+        let (inner, outer) = match arm.end {
+            RoadEnd::Start => (arm.road, new),
+            RoadEnd::End => (new, arm.road),
+        };
+        Some(Cut {
+            inner,
+            outer,
+            node,
+            pose: Pose {
+                heading: pose.heading + turned,
+                ..pose
+            },
+        })
+    }
+
+    /// The far end of a road, if it lies about so far beyond its stop line, m, and the road goes on there.
+    fn far_end(&self, road: &Road, arm: &ArmEnd, beyond: f64) -> Option<Cut> {
+        if road.length() - arm.trim < beyond - SHORTER {
+            return None;
+        }
+        let (node, pose) = match arm.end {
+            RoadEnd::Start => (road.to, road.reference_line.end()),
+            RoadEnd::End => (road.from, road.reference_line.reversed().end()),
+        };
+        let junction = self.layout.junction_at(node)?;
+        let mut paths = junction.paths.iter();
+        let ahead = paths.find(|path| (path.from.road, path.turn) == (arm.road, Turn::Straight))?;
+        Some(Cut {
+            inner: arm.road,
+            outer: ahead.to.road,
+            node,
+            pose,
+        })
+    }
+
+    fn layout_after(&self, after: &Scenario) -> Layout {
+        let before = (self.scenario.network(), self.layout);
+        layout_after_edit(before, after.network(), self.scenario.about())
+    }
+
+    /// Whether the junctions are as they should be afterwards.
+    fn fits(&self, after: &Scenario, slip: RoadId, (from, to): (&Cut, &Cut)) -> bool {
+        let layout = self.layout_after(after);
+        let at = |node: NodeId| layout.junction_at(node);
+        let is_clean = |node: NodeId| {
+            at(node).is_some_and(|junction| junction.nodes.len() == 1 && junction.flags.is_empty())
+        };
+        let leads = |node: NodeId, ways: (RoadId, RoadId)| {
+            let paths = at(node).into_iter().flat_map(|junction| &junction.paths);
+            let mut ways = paths.filter(|path| (path.from.road, path.to.road) == ways);
+            ways.any(|path| path.min_radius() >= RADIUS)
+        };
+        let is_as_before = at(self.node).is_some_and(|junction| {
+            junction.nodes == self.junction.nodes
+                && junction.flags.len() <= self.junction.flags.len()
+        });
+        let rest = after.network().road(slip).and_then(|road| {
+            let (start, end) = layout.remaining(slip, road)?;
+            Some(end - start)
+        });
+        is_as_before
+            && is_clean(from.node)
+            && is_clean(to.node)
+            && leads(from.node, (from.outer, slip))
+            && leads(to.node, (slip, to.outer))
+            && rest.is_some_and(|rest| rest >= BEHIND)
+    }
+}
+
+fn style(after: &Scenario, from: &Cut) -> Option<RoadStyle> {
+    let road = after.network().road(from.inner)?;
+    Some(RoadStyle {
+        name: String::new(),
+        class: road.class,
+        layer: road.layer,
+        speed_limit: road.speed_limit.min(FASTEST),
+        section: CrossSection {
+            forward: vec![(LaneType::Driving, WIDTH)],
+            backward: Vec::new(),
+        },
+    })
+}
+
+/// The line from one cut to the other one.
+fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
+    let driven = wrap_angle(from.pose.heading + PI);
+    let turn = wrap_angle(to.pose.heading - driven);
+    if !ANGLES.contains(&turn.abs()) {
+        return None;
+    }
+    let leaving = LEAVING.min(turn.abs() / 3.0) * turn.signum();
+    let start = Pose {
+        heading: driven + leaving,
+        ..from.pose
+    };
+    let end = Pose {
+        heading: to.pose.heading - leaving,
+        ..to.pose
+    };
+    ReferenceLine::join(start, end).ok()
+}
+
+/// Who comes by a slip lane gives way, and nobody drives into it but from the road that it leads off, nor from
+/// it but into the one that it leads to.
+fn rules(after: &Scenario, slip: RoadId, (from, to): (&Cut, &Cut)) -> Option<Edit> {
+    let network = after.network();
+    let never = |from, to| Restriction {
+        kind: RestrictionKind::No,
+        from,
+        to,
+    };
+    let others = |cut: &Cut| {
+        let ends = network.ends_at(cut.node).into_iter();
+        let others = ends.map(|(road, _)| road);
+        let known = [cut.outer, slip];
+        others.filter(move |road| !known.contains(road))
+    };
+    let mut start = network.node(from.node)?.clone();
+    let into = others(from).map(|road| never(road, slip));
+    start.rules.restrictions.extend(into);
+    let mut end = network.node(to.node)?.clone();
+    let out = others(to).map(|road| never(slip, road));
+    end.rules.restrictions.extend(out);
+    end.rules.control = Some(Control::Priority);
+    end.rules.major = vec![to.inner, to.outer];
+    end.rules.major.sort_unstable();
+    Some(Edit::Batch(vec![
+        Edit::Node(from.node, Some(start)),
+        Edit::Node(to.node, Some(end)),
+    ]))
+}
