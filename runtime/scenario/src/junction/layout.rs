@@ -14,11 +14,12 @@
 mod after_edit;
 
 use super::{Arm, Junction, Site, build, crossing, rings};
+use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, CornerRule, CrossingRule, JunctionRules, TurnRules};
 use crate::network::{RestrictionKind, RoadNetwork};
-use crate::road::{DrivingSide, Road, RoadEnd};
+use crate::road::{DrivingSide, Lane, Road, RoadEnd};
 use crate::via_rules::{Followed, ViaRules};
 pub use after_edit::layout_after_edit;
 use glam::DVec2;
@@ -456,9 +457,30 @@ impl<'a> Planner<'a> {
         build(&site, self.arms(root))
     }
 
-    /// Whether a vehicle may drive from one arm of a cluster into another over the roads inside
-    /// it, in their directions and within the turn restrictions.
-    fn allows(&self, root: NodeId, from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)) -> bool {
+    /// Who may drive from one arm of a cluster into another over the roads inside it, in their directions and
+    /// within the turn restrictions.
+    fn allows(
+        &self,
+        root: NodeId,
+        from: (RoadId, RoadEnd),
+        to: (RoadId, RoadEnd),
+    ) -> Option<LaneAccess> {
+        let leads_for = |class| self.leads(root, (from, to), class);
+        if leads_for(VehicleClass::Car) {
+            return Some(LaneAccess::All);
+        }
+        // Buses may drive over lanes of their own.
+        let has_inside = self.members[&root].len() > 1;
+        (has_inside && leads_for(VehicleClass::Bus)).then_some(LaneAccess::Buses)
+    }
+
+    /// Whether vehicles of a class may drive from one arm of a cluster into another.
+    fn leads(
+        &self,
+        root: NodeId,
+        (from, to): ((RoadId, RoadEnd), (RoadId, RoadEnd)),
+        class: VehicleClass,
+    ) -> bool {
         let node_of = |(id, end): (RoadId, RoadEnd)| self.network.road(id).map(|r| r.node_at(end));
         let (Some(start), Some(goal)) = (node_of(from), node_of(to)) else {
             return false;
@@ -486,7 +508,12 @@ impl<'a> Planner<'a> {
                 };
                 let forward = end == RoadEnd::Start;
                 let s = if forward { 0.0 } else { road.length() };
-                let drivable = road.lanes_driven(s, forward, self.side) > 0;
+                let is_open = |lane: &Lane| {
+                    lane.is_forward(self.side) == forward
+                        && lane.kind.is_drivable()
+                        && LaneAccess::of(lane.kind).admits(class)
+                };
+                let drivable = road.section_at(s).lanes.iter().any(is_open);
                 let after = via.after(&followed, id);
                 let may_turn = drivable && self.turn_allowed(node, arrived_by, id);
                 if let Some(after) = after.filter(|_| may_turn) {

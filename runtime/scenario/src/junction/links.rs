@@ -47,6 +47,8 @@ struct Exit {
     /// Change of heading, rad, positive to the left.
     change: f64,
     turn: Turn,
+    /// Who may leave by it.
+    access: LaneAccess,
 }
 
 /// One lane link before it has its curve: indices into the lanes of both arms.
@@ -133,7 +135,10 @@ fn all_paths(
             let to_arm = &arms[exit.arm];
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
             match connecting_path((arm, from), (to_arm, to), exit.turn, link.kind, round) {
-                Some(path) => paths.push(path),
+                Some(path) => paths.push(ConnectingPath {
+                    access: path.access.and(exit.access),
+                    ..path
+                }),
                 // A narrow dead end offers no way back: nothing to report.
                 None if exit.turn == Turn::UTurn => {}
                 None => flags.push(Flag::NoCurve(
@@ -189,15 +194,16 @@ fn exits(
             // Back into the same road only where it is the only arm, or round an island.
             let back = i == index;
             let is_offered = !back || arms.len() == 1 || goes_round;
-            let possible = is_offered
-                && (back || arms.len() > 1)
-                && (site.allows)(from, (arm.road_id, arm.end));
+            let possible = is_offered && (back || arms.len() > 1);
+            let allowed = possible.then(|| (site.allows)(from, (arm.road_id, arm.end)));
+            let access = allowed.flatten()?;
             let turn = if back { Turn::UTurn } else { Turn::Straight };
-            possible.then_some(Exit {
+            Some(Exit {
                 arm: i,
                 lanes,
                 change,
                 turn,
+                access,
             })
         })
         .collect();

@@ -221,8 +221,8 @@ pub struct Site<'a> {
     pub rules: JunctionRules,
     /// Whether a road belongs to the ring of a roundabout.
     pub is_ring: &'a dyn Fn(RoadId) -> bool,
-    /// Whether a turn from one arm into another is allowed and drivable.
-    pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> bool,
+    /// Who may turn from one arm into another, if anybody.
+    pub allows: &'a dyn Fn((RoadId, RoadEnd), (RoadId, RoadEnd)) -> Option<LaneAccess>,
     /// Upper limits of the trims by (road, end), where a road is too short for its junctions.
     pub limits: &'a dyn Fn(RoadId, RoadEnd) -> Option<f64>,
 }

@@ -54,7 +54,7 @@ fn decided(roads: &[Road], side: DrivingSide, control: Option<Control>) -> Junct
         },
         law: RoadLaw::default(),
         is_ring: &|_| false,
-        allows: &|_, _| true,
+        allows: &|_, _| Some(LaneAccess::All),
         limits: &|_, _| None,
     };
     build(&site, arms)
@@ -363,7 +363,10 @@ fn forbidden_turns_have_no_path() {
         rules: JunctionRules::default(),
         law: RoadLaw::default(),
         is_ring: &|_| false,
-        allows: &|from, to| !(from.0 == RoadId(1) && to.0 == RoadId(2)),
+        allows: &|from, to| {
+            let is_forbidden = from.0 == RoadId(1) && to.0 == RoadId(2);
+            (!is_forbidden).then_some(LaneAccess::All)
+        },
         limits: &|_, _| None,
     };
     let junction = build(&site, arms);
@@ -476,7 +479,7 @@ proptest! {
             let arms = order.iter()
                 .map(|&i| Arm::new(RoadId(i as u32 + 1), &roads[i], RoadEnd::Start)).collect();
             build(&Site { nodes: vec![NodeId(0)], centre: DVec2::ZERO, side: RIGHT, rules: JunctionRules::default(), law: RoadLaw::default(), is_ring: &|_| false,
-                allows: &|_, _| true, limits: &|_, _| None }, arms)
+                allows: &|_, _| Some(LaneAccess::All), limits: &|_, _| None }, arms)
         };
         let order: Vec<_> = (0..roads.len()).collect();
         let mut rotated = order.clone();
@@ -613,7 +616,7 @@ fn ruled(
         rules,
         law: RoadLaw::default(),
         is_ring: &|_| false,
-        allows: &|_, _| true,
+        allows: &|_, _| Some(LaneAccess::All),
         limits: &|_, _| None,
     };
     build(&site, arms.collect())
@@ -809,7 +812,7 @@ fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
         rules: JunctionRules::default(),
         law: RoadLaw::default(),
         is_ring: &|road| is_ring && road != RoadId(1),
-        allows: &|_, _| true,
+        allows: &|_, _| Some(LaneAccess::All),
         limits: &|_, _| None,
     };
     build(&site, arms)
@@ -1245,7 +1248,7 @@ fn people_wait_on_wide_medians_only() {
             },
             law: RoadLaw::default(),
             is_ring: &|_| false,
-            allows: &|_, _| true,
+            allows: &|_, _| Some(LaneAccess::All),
             limits: &|_, _| None,
         };
         let junction = build(&site, arms.collect());
@@ -1272,7 +1275,7 @@ fn a_crossing_without_room_is_left_out_and_told() {
         },
         law: RoadLaw::default(),
         is_ring: &|_| false,
-        allows: &|_, _| true,
+        allows: &|_, _| Some(LaneAccess::All),
         limits: &|_, _| None,
     };
     let arms = arms.map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start));
