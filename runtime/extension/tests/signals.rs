@@ -490,7 +490,7 @@ fn a_plugin_decides_as_the_same_script_does_in_this_process_or_another() {
         ] {
             let mut bench = Bench::new();
             if isolated {
-                bench.open(|options| drop(options.isolated.insert(PLUGIN.into())));
+                bench.open(|options| _ = options.isolated.insert(PLUGIN.into()));
             }
             bench.put_file("own.so", &signal_plugin(&bench, "own", definitions));
             let plugin = driven(&bench, with_parameter(PLUGIN, longest));
@@ -532,7 +532,7 @@ fn what_a_plugin_leaves_open_or_gets_wrong_is_decided_by_demand() {
 #[test]
 fn a_plugin_that_crashes_in_a_process_of_its_own_is_stood_in_for() {
     let mut bench = Bench::new();
-    bench.open(|options| drop(options.isolated.insert(PLUGIN.into())));
+    bench.open(|options| _ = options.isolated.insert(PLUGIN.into()));
     bench.put_file("own.so", &signal_plugin(&bench, "own", &["CRASH_AFTER=20"]));
     let world = driven(&bench, by(PLUGIN));
     let demand = driven(&Bench::new(), actuated()).summary().agents.arrived;

@@ -727,7 +727,8 @@ fn slanted(angle: f64, side: DrivingSide) -> Scenario {
         ..scenario.about().clone()
     };
     scenario.apply(Edit::About(Box::new(about))).unwrap();
-    let (x, y) = (140.0 * angle.cos(), 140.0 * angle.sin());
+    let slant = roadwright_geometry::unit(angle) * 140.0;
+    let (x, y) = (slant.x, slant.y);
     draw(&mut scenario, (-140.0, 0.0), (140.0, 0.0), &street("East"));
     draw(&mut scenario, (-x, -y), (x, y), &street("Slant"));
     scenario
