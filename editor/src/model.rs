@@ -126,6 +126,14 @@ impl Model {
             _ => None,
         }
     }
+
+    /// How many nodes are selected.
+    pub(crate) fn selected_nodes(&self) -> usize {
+        let nodes = self.selection.iter();
+        nodes
+            .filter(|object| matches!(object, ObjectId::Node(_)))
+            .count()
+    }
 }
 
 /// What a question about unsaved changes is asked before.

@@ -234,6 +234,9 @@ fn near_junctions_are_merged_and_taken_apart() {
     bench.press(&forbid);
     assert_eq!(selected(&mut bench).paths.len(), merged.paths.len() - 1);
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
+    bench.press(&forbid.replace("Forbid", "Allow"));
+    assert_eq!(selected(&mut bench).paths.len(), merged.paths.len());
+    bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.ask(Action::Do(Command::PartJunctions));
     assert_eq!(bench.scenario(), &before);

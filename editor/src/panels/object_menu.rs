@@ -119,6 +119,9 @@ fn single(
 
 fn several(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     commands(ui, model, &[Command::Group, Command::Ungroup], actions);
+    if model.selected_nodes() > 1 {
+        commands(ui, model, &[Command::MergeJunctions], actions);
+    }
     ui.separator();
     for arrangement in Arrangement::ALL {
         if item(ui, arrangement.title()) {

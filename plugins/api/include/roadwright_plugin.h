@@ -176,8 +176,10 @@ typedef struct rw_fitness_output {
   double score; /* lower is better */
 } rw_fitness_output;
 
-/* Signals: one row a second for each programme, while a stage is shown that may end. agent_ids hold
- * its node. */
+/* Signals: one row a second (period is 1 s) for each programme, while a stage is shown that may end. Each
+ * programme has an instance of its own, in which its slot is 0, as agents_changed tells at the beginning; in a
+ * run agent_ids holds its node. RW_ROW_KEEP keeps the stage that is shown; what is not written is decided by
+ * demand. */
 #define RW_SIGNAL_STAGES 32
 #define RW_SIGNAL_MOVEMENTS 48
 #define RW_KEEP_STAGE (-1)

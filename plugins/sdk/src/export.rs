@@ -772,6 +772,57 @@ mod tests {
         assert_eq!((outputs[0][5], outputs[1][5]), (7.0, 7.0));
     }
 
+    /// Gives the stage that its input says is planned.
+    #[derive(Default)]
+    struct Clock;
+
+    impl Plugin for Clock {
+        const INFO: PluginInfo = PluginInfo::new("com.example.clock", "Clock", "1.0.0");
+    }
+
+    impl SignalController for Clock {
+        fn decide(&mut self, _: &StepInfo, _: &Agent, input: &SignalInput) -> Option<u32> {
+            (input.planned != input.stage).then_some(input.planned)
+        }
+    }
+
+    #[test]
+    fn a_controller_of_signals_answers_with_a_stage_or_keeps_it() {
+        let rows = [(0, 0), (0, 3), (1, u32::MAX)].map(|(stage, planned)| SignalInput {
+            stage,
+            planned,
+            ..SignalInput::default()
+        });
+        let mut outputs = [SignalOutput::default(); 3];
+        let mut status = [0u8; 3];
+        let mut batch = RwBatch {
+            size: size_of::<RwBatch>() as u32,
+            count: 3,
+            step: 0,
+            time: 0.0,
+            period: 1.0,
+            agent_ids: [1u64, 2, 3].as_ptr(),
+            slots: [0u32, 1, 2].as_ptr(),
+            seeds: [3u64, 4, 5].as_ptr(),
+            inputs: rows.as_ptr().cast(),
+            outputs: outputs.as_mut_ptr().cast(),
+            input_stride: size_of::<SignalInput>() as u32,
+            output_stride: size_of::<SignalOutput>() as u32,
+            status: status.as_mut_ptr(),
+            roads: std::ptr::null(),
+            route: std::ptr::null_mut(),
+            route_capacity: 0,
+            route_length: 0,
+        };
+        // SAFETY: rows as the batch says.
+        unsafe { AsSignalController::<Clock>::step(&mut Clock, &mut batch) };
+        assert_eq!(status, [ROW_OK; 3]);
+        assert_eq!(outputs.map(|output| output.next), [KEEP_STAGE, 3, i32::MAX]);
+        // Hosts of 1.0 do not know the kind.
+        let least = |kind| Clock::INFO.raw(kind).min_host_minor;
+        assert_eq!((least(KIND_SIGNAL_CONTROLLER), least(KIND_FITNESS)), (1, 0));
+    }
+
     #[test]
     fn others_do_not_offer_it() {
         struct Nobody;

@@ -49,7 +49,8 @@
 //! # Words
 //!
 //! - **Row**: what is asked and answered about one agent. A **batch** is the rows of one call.
-//! - **Instance**: one value of your type. A run has one for each setting of its parameters.
+//! - **Instance**: one value of your type. A run has one for each setting of its parameters, and of a controller
+//!   of signals one for each programme.
 //! - **Agent index**: a number below the capacity that an agent keeps while it drives, see
 //!   [`PerAgent`].
 

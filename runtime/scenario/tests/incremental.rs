@@ -130,6 +130,41 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
     }
 }
 
+#[test]
+fn a_road_that_could_not_be_internal_becomes_so() {
+    let mut scenario = Scenario::new("near");
+    let street = street("Street");
+    draw(&mut scenario, (-120.0, 0.0), (160.0, 0.0), &street);
+    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &street);
+    draw(&mut scenario, (40.0, -100.0), (40.0, 100.0), &street);
+    let network = scenario.network();
+    let crossings = network.nodes().map(|(id, _)| id);
+    let crossings: Vec<NodeId> = crossings
+        .filter(|&id| network.ends_at(id).len() == 4)
+        .collect();
+    let edit = operation::merged_junctions(&scenario, &crossings.iter().copied().collect());
+    scenario.apply(edit.unwrap()).unwrap();
+    // Two mini roundabouts have an island each, so they are apart; one alone may be part of the junction.
+    let mut layout = laid_out(&scenario);
+    for (node, control) in [
+        (0, Some(Control::MiniRoundabout)),
+        (1, Some(Control::MiniRoundabout)),
+        (1, None),
+        (1, Some(Control::MiniRoundabout)),
+        (0, None),
+    ] {
+        let old = scenario.clone();
+        let mut changed = scenario.network().node(crossings[node]).unwrap().clone();
+        changed.rules.control = control;
+        scenario
+            .apply(Edit::Node(crossings[node], Some(changed)))
+            .unwrap();
+        let side = scenario.about().driving_side;
+        layout = layout_after_edit((old.network(), &layout), scenario.network(), side);
+        assert_eq!(layout, laid_out(&scenario), "{node} {control:?}");
+    }
+}
+
 /// Compares two graphs in all that one can ask them.
 fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
     assert_eq!(graph.lanelets(), fresh.lanelets());

@@ -518,6 +518,22 @@ fn junctions_that_cannot_be_one_are_refused() {
     assert_eq!(codes(&wrong), [Code::DanglingInternalRoad]);
     assert!(laid_out(&wrong) == laid_out(&far));
 
+    // Somebody begins on the road between them.
+    let (mut used, [west, east]) = two_crossings(40.0);
+    let between = used.network().roads().find(|(_, road)| {
+        [road.from, road.to].contains(&west) && [road.from, road.to].contains(&east)
+    });
+    let between = between.unwrap().0;
+    let agent = Agent {
+        start: Place::lane(between, -1, 20.0),
+        ..common::west_to_east()
+    };
+    used.apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
+        .unwrap();
+    for nodes in [&[west, east][..], &[west][..]] {
+        assert_eq!(refused(&used, nodes), OperationError::RoadIsUsed(between));
+    }
+
     let mut lone = crossroads();
     draw(&mut lone, (500.0, 0.0), (600.0, 0.0), &street("Alone"));
     let end = lone.network().roads().last().unwrap().1.from;

@@ -44,7 +44,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     junction::ui(ui, model, id, node, actions);
     crossings::ui(ui, model, (id, node), actions);
     timeline::ui(ui, model, id, actions);
-    turns::ui(ui, model, id, node, actions);
+    turns::ui(ui, model, id, actions);
     lane_turns::ui(ui, model, (id, node), actions);
     corners::ui(ui, model, (id, node), actions);
     restrictions(ui, id, node, actions);

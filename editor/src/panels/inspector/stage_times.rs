@@ -28,8 +28,6 @@ struct Time {
     title: &'static str,
     hint: &'static str,
     range: RangeInclusive<f64>,
-    /// What the plan says.
-    said: fn(&SignalStage) -> Option<f64>,
     set: fn(&mut SignalStage, Option<f64>),
     /// What holds.
     holds: fn(&Signals, usize) -> f64,
@@ -39,7 +37,6 @@ const FIXED: Time = Time {
     title: "Green",
     hint: "How long it lasts.",
     range: GREEN,
-    said: |stage| Some(stage.time),
     set: |stage, time| stage.time = time.unwrap_or(stage.time),
     holds: |signals, stage| signals.programme.stages[stage].green,
 };
@@ -48,8 +45,12 @@ const SHORTEST: Time = Time {
     title: "Shortest",
     hint: "The shortest green.",
     range: GREEN,
-    said: |stage| stage.min,
-    set: |stage, time| stage.min = time,
+    set: |stage, time| {
+        // The time of a stage lies between both.
+        stage.min = time;
+        stage.time = stage.time.max(time.unwrap_or(0.0));
+        stage.max = stage.max.map(|max| max.max(stage.time));
+    },
     holds: |signals, stage| signals.programme.stages[stage].min,
 };
 
@@ -57,8 +58,11 @@ const LONGEST: Time = Time {
     title: "Longest",
     hint: "The longest green while others wait.",
     range: GREEN,
-    said: |stage| stage.max,
-    set: |stage, time| stage.max = time,
+    set: |stage, time| {
+        stage.max = time;
+        stage.time = stage.time.min(time.unwrap_or(stage.time));
+        stage.min = stage.min.map(|min| min.min(stage.time));
+    },
     holds: |signals, stage| signals.programme.stages[stage].max,
 };
 
@@ -66,7 +70,6 @@ const AMBER: Time = Time {
     title: "Amber",
     hint: "Amber after it for those who lose green.",
     range: CLEARANCE,
-    said: |stage| stage.amber,
     set: |stage, time| stage.amber = time,
     holds: |signals, stage| between(signals, stage).0,
 };
@@ -75,7 +78,6 @@ const ALL_RED: Time = Time {
     title: "All red",
     hint: "Red for all after that.",
     range: CLEARANCE,
-    said: |stage| stage.all_red,
     set: |stage, time| stage.all_red = time,
     holds: |signals, stage| between(signals, stage).1,
 };
@@ -157,10 +159,10 @@ fn rows(
     ui.end_row();
     let plan = plan_as_given(law, signals, true);
     let mut gone = None;
-    for (number, stage) in plan.stages.iter().enumerate() {
+    for number in 0..plan.stages.len() {
         ui.label(RichText::new(format!("{}", number + 1)).weak());
         for time in times {
-            let mut value = (time.said)(stage).unwrap_or_else(|| (time.holds)(signals, number));
+            let mut value = (time.holds)(signals, number);
             let drag = DragValue::new(&mut value)
                 .range(time.range.clone())
                 .speed(0.1)

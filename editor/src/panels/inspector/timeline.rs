@@ -17,7 +17,9 @@ use egui::{
     pos2, vec2,
 };
 use roadwright_scenario::junction::{Between, ConnectingPath, Light, Programme, Signals, Turn};
-use roadwright_scenario::{Edit, Movement, NodeId, RoadId, SignalMode, SignalPlan, SignalStage};
+use roadwright_scenario::{
+    Control, Edit, Movement, NodeId, RoadId, SignalMode, SignalPlan, SignalStage,
+};
 use roadwright_simulation::StagePhase;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,11 +56,15 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
 /// The node whose plan a junction follows: of a merged one the plan lies with the node that has one.
 pub(super) fn planned_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
     let network = model.document.scenario().network();
+    let rules = |node: &&NodeId| network.node(**node).map(|node| &node.rules);
+    let has_signals =
+        |node: &&NodeId| rules(node).is_some_and(|rules| rules.control == Some(Control::Signals));
     let has_plan = |node: &&NodeId| {
-        let rules = network.node(**node).map(|node| &node.rules);
-        rules.is_some_and(|rules| rules.plan.is_some() || rules.control.is_some())
+        rules(node).is_some_and(|rules| rules.plan.is_some() || rules.control.is_some())
     };
-    let node = law.junction.nodes.iter().find(has_plan);
+    // Signals at any node rule all of it.
+    let mut nodes = law.junction.nodes.iter();
+    let node = nodes.clone().find(has_signals).or(nodes.find(has_plan));
     node.copied().unwrap_or(id)
 }
 

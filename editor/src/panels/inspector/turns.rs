@@ -5,9 +5,9 @@ use super::law::{self, Law, turn_title};
 use crate::model::{Action, Model, Tone};
 use egui::{CollapsingHeader, Id, RichText, Ui};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::junction::{ConnectingPath, Junction, Sign, Turn};
-use roadwright_scenario::operation::{slip_lane, without_turn};
-use roadwright_scenario::{Edit, Node, NodeId, Restriction, RestrictionKind, RoadId};
+use roadwright_scenario::junction::{ConnectingPath, Junction, Meeting, Sign, Turn};
+use roadwright_scenario::operation::{slip_lane, with_turn, without_turn};
+use roadwright_scenario::{NodeId, RestrictionKind, RoadId};
 use std::collections::BTreeSet;
 
 /// Arms whose bearings differ by more face each other: the cosine of 135 degrees.
@@ -16,7 +16,7 @@ const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
 /// From one road into another.
 type Ways = (RoadId, RoadId);
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
     let Some(law) = law::of(ui, model, id) else {
         return;
     };
@@ -26,10 +26,8 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         .iter()
         .map(|path| (path.from.road, path.to.road))
         .collect();
-    let forbidden = node.rules.restrictions.iter();
-    let forbidden = forbidden.filter(|restriction| restriction.kind == RestrictionKind::No);
     // Forbidden ones have no path any more: without their rows nobody could allow them again.
-    let all: BTreeSet<Ways> = forbidden.map(|r| (r.from, r.to)).chain(ways).collect();
+    let all: BTreeSet<Ways> = forbidden(model, &law.junction).chain(ways).collect();
     if all.is_empty() || law.junction.arms.len() < 2 {
         return;
     }
@@ -44,7 +42,6 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
                 let sheet = Sheet {
                     model,
                     id,
-                    node,
                     law: &law,
                     way,
                 };
@@ -60,11 +57,23 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     ui.data_mut(|data| data.insert_temp(key, explained));
 }
 
+/// The ways that any node of a junction forbids.
+fn forbidden<'a>(model: &'a Model, junction: &'a Junction) -> impl Iterator<Item = Ways> + 'a {
+    let network = model.document.scenario().network();
+    let nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
+    nodes.flat_map(|node| {
+        let restrictions = node.rules.restrictions.iter();
+        let restrictions = restrictions.filter(|rule| rule.kind == RestrictionKind::No);
+        let removed = node.rules.turns.remove.iter();
+        let removed = removed.map(|turn| (turn.from.road, turn.to.road));
+        restrictions.map(|rule| (rule.from, rule.to)).chain(removed)
+    })
+}
+
 /// What is shown of the ways from one road into another.
 struct Sheet<'a> {
     model: &'a Model,
     id: NodeId,
-    node: &'a Node,
     law: &'a Law,
     way: Ways,
 }
@@ -127,13 +136,9 @@ impl Sheet<'_> {
     }
 
     fn allow(&self, actions: &mut Vec<Action>) {
-        let mut node = self.node.clone();
-        let is_this = |r: &Restriction| r.kind == RestrictionKind::No && (r.from, r.to) == self.way;
-        node.rules
-            .restrictions
-            .retain(|restriction| !is_this(restriction));
-        let edit = Edit::Node(self.id, Some(node));
-        actions.push(Action::Apply("Allow turn".into(), edit));
+        let scenario = self.model.document.scenario();
+        let edit = with_turn(scenario, &self.law.junction, self.way);
+        actions.extend(edit.map(|edit| Action::Apply("Allow turn".into(), edit)));
     }
 
     /// To whom it gives way and why, and whom else it meets.
@@ -161,6 +166,10 @@ impl Sheet<'_> {
                 } else if self.law.conflicts.is_merge(number, other_number) {
                     meets.insert(format!(
                         "Joins {whom}, in the order in which they are let in."
+                    ));
+                } else if Meeting::of(path, other) == Meeting::Graze {
+                    meets.insert(format!(
+                        "Comes close to {whom}: who is let in first goes first."
                     ));
                 } else {
                     meets.insert(format!("Crosses {whom}: who is let in first goes first."));

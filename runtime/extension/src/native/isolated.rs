@@ -19,7 +19,7 @@ use super::backend::{
 use super::cell::{Cell, Generation};
 use super::roads::FlatRoads;
 use super::serve::{
-    Call, Layout, MOST_LANELETS, PATIENCE, Reply, STEP, StepHead, read_message, write_message,
+    Call, Layout, MOST_LANELETS, PATIENCE, ROW, Reply, STEP, StepHead, read_message, write_message,
 };
 use crate::event::Events;
 use crate::lock::locked;
@@ -348,7 +348,7 @@ impl Link {
 impl Backend for Isolated {
     fn step(&self, batch: &mut Batch<'_>) -> Result<bool, Fault> {
         let count = batch.rows();
-        debug_assert!(count <= MOST_ROWS);
+        debug_assert!(count <= MOST_ROWS && batch.inputs.len() <= ROW * MOST_ROWS);
         // One at a time: there is one shared memory and one child, whatever the plugin declares.
         let mut link = self.link();
         if let Some(roads) = batch.roads {

@@ -34,6 +34,9 @@ pub(crate) trait Kind: Send + Sync + 'static {
     /// Whether its rows are those of controllers that drive by pedals.
     const BY_PEDALS: bool = false;
 
+    /// Slots that are there all the time, whoever comes and goes.
+    const ALWAYS: u32 = 0;
+
     /// Time of a call for each agent that is not called slow, us.
     const BUDGET_US: f64;
 
@@ -332,6 +335,8 @@ impl Kind for AsSignals {
     type Output = SignalOutput;
     const FALLBACK: &'static str = "actuated";
     const BUDGET_US: f64 = 100.0;
+    /// Each programme has an instance of its own, in which it has the first slot.
+    const ALWAYS: u32 = 1;
 
     fn flaw(output: &SignalOutput) -> Option<&'static str> {
         let fits = (KEEP_STAGE..SIGNAL_STAGES as i32).contains(&output.next);

@@ -24,7 +24,7 @@ use std::time::Duration;
 pub(crate) const MOST_LANELETS: usize = 1 << 20;
 /// Room for a row of a full batch, bytes: two records stand in one of a controller that drives by pedals.
 /// Batches of fewer rows may have longer ones.
-const ROW: usize = 2 * roadwright_plugin_api::MAX_RECORD;
+pub(super) const ROW: usize = 2 * roadwright_plugin_api::MAX_RECORD;
 /// Longest message, bytes.
 // Either side may be broken: a length that was read is not allocated unseen.
 const MOST_MESSAGE: usize = 1 << 30;
@@ -500,12 +500,16 @@ impl Server {
             },
         );
         // As doubles, so that rows are aligned as doubles.
-        let input_bytes = (count * head.input_size as usize).min(ROW * MOST_ROWS);
+        let input_bytes = count
+            .saturating_mul(head.input_size as usize)
+            .min(ROW * MOST_ROWS);
         let inputs = rows_from::<f64>(&memory[layout.inputs..], input_bytes / 8);
         let mut route = vec![0u32; (head.route as usize).min(MOST_ROUTE)];
         // Outputs and status are written in place: both lie at multiples of eight bytes.
         let (before, status) = memory.split_at_mut(layout.status);
-        let output_bytes = (count * head.output_size as usize).min(ROW * MOST_ROWS);
+        let output_bytes = count
+            .saturating_mul(head.output_size as usize)
+            .min(ROW * MOST_ROWS);
         let outputs = &mut before[layout.outputs..][..output_bytes];
         let mut batch = Batch {
             step: Step {

@@ -2,7 +2,7 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::{NodeId, RoadId};
-use crate::junction::{Arm, Conflicts, Corner, Junction, Signals};
+use crate::junction::{Arm, Conflicts, Corner, Junction, Layout, Signals};
 use crate::junction_rules::{CornerRule, RoadLane};
 use crate::network::Node;
 use crate::scenario::Scenario;
@@ -20,7 +20,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         turns(subjects, (junction, at), findings);
         corners(junction, at, findings);
         internal_roads(subjects, at, findings);
-        majors(junction, at, findings);
+        majors(subjects, (junction, at), findings);
         stages_of_roads_gone(subjects.scenario, at, findings);
     }
     for junction in &subjects.layout.junctions {
@@ -114,9 +114,13 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
 }
 
 /// Roads that are to go first, and do not lead there.
-fn majors(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
+fn majors(
+    subjects: &Subjects<'_>,
+    (junction, at): (&Junction, At<'_>),
+    findings: &mut Vec<Finding>,
+) {
     for road in &at.node.rules.major {
-        if !leads_to(junction, *road) {
+        if !leads_to(subjects.layout, junction, *road) {
             findings.push(at.warning(
                 Code::DanglingMajor,
                 format!("{road} is to go first here, and does not lead here"),
@@ -125,9 +129,10 @@ fn majors(junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// Whether a road is an arm of a junction.
-pub(super) fn leads_to(junction: &Junction, road: RoadId) -> bool {
-    junction.arms.iter().any(|arm| arm.road == road)
+/// Whether a road is an arm of a junction, or would be one if it did not lie within.
+pub(super) fn leads_to(layout: &Layout, junction: &Junction, road: RoadId) -> bool {
+    let is_arm = junction.arms.iter().any(|arm| arm.road == road);
+    is_arm || layout.internal.contains(&road)
 }
 
 /// Stages that are about roads which are gone.

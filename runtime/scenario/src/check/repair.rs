@@ -187,7 +187,7 @@ fn mend(
         }
         Code::DanglingMajor => rules
             .major
-            .retain(|road| junctions::leads_to(junction, *road)),
+            .retain(|road| junctions::leads_to(layout, junction, *road)),
         Code::DanglingStage => {
             let stages = rules.plan.iter_mut().flat_map(|plan| &mut plan.stages);
             for stage in stages {

@@ -34,7 +34,7 @@ const MIN_REMAINDER: f64 = 2.0;
 const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit a dense grid of short streets would grow
 /// into one junction.
-const MAX_CLUSTER: f64 = 60.0;
+pub(crate) const MAX_CLUSTER: f64 = 60.0;
 /// Rounds of merging; each round only looks at what the last one changed. What is still used up
 /// after the last one is squeezed.
 const MAX_ROUNDS: usize = 8;

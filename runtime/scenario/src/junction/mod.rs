@@ -35,6 +35,7 @@ pub use corner::{Corner, U_TURN_RADIUS};
 pub use crossing::{CROSSING_WIDTH, Covered, Crossing, Taken};
 pub use curve::connecting_curve;
 pub use direct::Gore;
+pub(crate) use layout::MAX_CLUSTER;
 pub use layout::{Layout, Trim, layout, layout_after_edit};
 pub(crate) use links::{MAX_CONNECTIONS, MAX_LANES};
 pub use meeting::Meeting;

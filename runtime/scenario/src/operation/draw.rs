@@ -385,9 +385,14 @@ impl<'a> Drawing<'a> {
     fn piece_at(&self, road: RoadId, node: NodeId) -> RoadId {
         let old = self.scenario.network().road(road);
         // The first piece keeps the id and the start of the road, so only its end has another name.
-        // A loop starts and ends at one node; its rules then go to the last piece.
+        // A loop starts and ends at one node; its rules then go to the last piece. Rules about a merged
+        // junction may stand at another one of its nodes: the nearer end is meant.
+        let ends_here = |old: &Road| {
+            let to = |end: NodeId| (self.position(end) - self.position(node)).length();
+            old.to == node || (old.from != node && to(old.to) < to(old.from))
+        };
         match self.pieces.get(&road).and_then(|pieces| pieces.last()) {
-            Some(&(_, last)) if old.is_some_and(|old| old.to == node) => last,
+            Some(&(_, last)) if old.is_some_and(ends_here) => last,
             _ => road,
         }
     }

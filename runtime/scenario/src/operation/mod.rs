@@ -28,7 +28,7 @@ pub use near_junctions::{merged_junctions, parted_junctions};
 pub use roads::{reshaped, reversed, simplified, with_lanes};
 pub use slip_lane::slip_lane;
 pub use turn_lanes::turn_lanes;
-pub use turns::without_turn;
+pub use turns::{with_turn, without_turn};
 
 use self::draw::DrawError;
 use crate::ids::{NodeId, RoadId};
@@ -65,6 +65,11 @@ pub enum OperationError {
          both roads without other junctions"
     )]
     NoSlipLane(RoadId, RoadId),
+    /// A road is to lie within a junction, where nobody can begin or end.
+    #[error(
+        "agents or flows begin, pass or end on {0}, which would lie within the junction; move them first"
+    )]
+    RoadIsUsed(RoadId),
     /// Two junctions cannot be one.
     #[error(
         "{one} and {other} cannot be one junction: a road of at most 60 m has to join them, the whole has to fit \

@@ -7,9 +7,11 @@
 //! ```
 
 use super::OperationError;
+use super::users::with_places;
+use crate::agents::Place;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::junction::{Layout, layout, layout_after_edit};
+use crate::junction::{Layout, MAX_CLUSTER, layout, layout_after_edit};
 use crate::network::{Node, RoadNetwork};
 use crate::road::Road;
 use crate::scenario::Scenario;
@@ -22,8 +24,8 @@ const TRIED: usize = 4;
 /// crossing that it can be merged with. Lays the network out: O(roads log roads).
 ///
 /// # Errors
-/// If no road leads from one to the other, or the junction would be larger than 60 m or take apart the ring
-/// of a roundabout.
+/// If no road leads from one to the other, somebody begins, passes or ends on one that does, or the junction
+/// would be larger than 60 m or take apart the ring of a roundabout.
 pub fn merged_junctions(
     scenario: &Scenario,
     nodes: &BTreeSet<NodeId>,
@@ -34,6 +36,9 @@ pub fn merged_junctions(
         layout: &layout,
     };
     let chosen: BTreeSet<usize> = nodes.iter().filter_map(|&id| near.junction(id)).collect();
+    if let Some(road) = near.used_between(&chosen) {
+        return Err(OperationError::RoadIsUsed(road));
+    }
     let refused = |one: usize, other: usize| OperationError::CannotMergeJunctions {
         one: layout.junctions[one].nodes[0],
         other: layout.junctions[other].nodes[0],
@@ -45,9 +50,14 @@ pub fn merged_junctions(
     let Some(last) = chosen_ones.next_back() else {
         let neighbours = near.neighbours(first);
         let edit = neighbours.iter().take(TRIED);
-        let mut edits = edit.filter_map(|&other| near.merged(&[first, other].into()));
+        let mut pairs = edit.map(|&other| BTreeSet::from([first, other]));
         let nearest = neighbours.first().ok_or(OperationError::NoJunctionNear)?;
-        return edits.next().ok_or_else(|| refused(first, *nearest));
+        let fitting = pairs.find_map(|pair| Some((near.merged(&pair)?, pair)));
+        let (edit, pair) = fitting.ok_or_else(|| refused(first, *nearest))?;
+        return match near.used_between(&pair) {
+            Some(road) => Err(OperationError::RoadIsUsed(road)),
+            None => Ok(edit),
+        };
     };
     near.merged(&chosen).ok_or_else(|| refused(first, last))
 }
@@ -115,10 +125,8 @@ impl Near<'_> {
     /// The edit that makes some junctions one, if they can be.
     fn merged(&self, junctions: &BTreeSet<usize>) -> Option<Edit> {
         let mut named: BTreeMap<NodeId, Vec<RoadId>> = BTreeMap::new();
-        for (id, road, ends) in self.roads_between() {
-            if ends.iter().all(|end| junctions.contains(end)) {
-                named.entry(road.from.min(road.to)).or_default().push(id);
-            }
+        for (id, road) in self.between(junctions) {
+            named.entry(road.from.min(road.to)).or_default().push(id);
         }
         let edits = named.into_iter().filter_map(|(id, roads)| {
             let mut node: Node = self.network().node(id)?.clone();
@@ -130,6 +138,31 @@ impl Near<'_> {
         });
         let edit = Edit::Batch(edits.collect());
         self.makes_one(&edit, junctions).then_some(edit)
+    }
+
+    /// Roads between some junctions that may lie within one of them.
+    fn between(&self, junctions: &BTreeSet<usize>) -> impl Iterator<Item = (RoadId, &Road)> {
+        let all = self.roads_between();
+        let fits = |road: &Road, id: &RoadId| {
+            road.length() <= MAX_CLUSTER && !self.layout.rings.contains(id)
+        };
+        all.filter(move |(id, road, ends)| {
+            ends.iter().all(|end| junctions.contains(end)) && fits(road, id)
+        })
+        .map(|(id, road, _)| (id, road))
+    }
+
+    /// A road between some junctions on which agents or flows begin, pass or end: within a junction there is
+    /// no such place.
+    fn used_between(&self, junctions: &BTreeSet<usize>) -> Option<RoadId> {
+        let mut roads = self.between(junctions).map(|(id, _)| id);
+        roads.find(|&id| {
+            let elsewhere = |place: &Place| match place {
+                Place::Lane(at) if at.road == id => None,
+                _ => Some(*place),
+            };
+            !with_places(self.scenario, elsewhere).is_empty()
+        })
     }
 
     /// Whether junctions are one after an edit.

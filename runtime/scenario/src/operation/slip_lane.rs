@@ -165,6 +165,20 @@ impl Site<'_> {
         let junction = self.layout.junction_at(node)?;
         let mut paths = junction.paths.iter();
         let ahead = paths.find(|path| (path.from.road, path.turn) == (arm.road, Turn::Straight))?;
+        let network = self.scenario.network();
+        // All others are slip lanes that begin or end here, and nobody has decided anything else.
+        let is_slip = |end: &ArmEnd| {
+            let sections = network.road(end.road).map(|road| &road.lane_sections);
+            sections.is_some_and(|all| all.iter().all(|section| section.lanes.len() == 1))
+        };
+        let mut arms = junction.arms.iter();
+        let rules = &network.node(node)?.rules;
+        let is_cut = arms.all(|end| [arm.road, ahead.to.road].contains(&end.road) || is_slip(end))
+            && matches!(rules.control, None | Some(Control::Priority))
+            && rules.plan.is_none();
+        if !is_cut {
+            return None;
+        }
         Some(Cut {
             inner: arm.road,
             outer: ahead.to.road,
@@ -198,7 +212,12 @@ impl Site<'_> {
             let (start, end) = layout.remaining(slip, road)?;
             Some(end - start)
         });
+        let is_taken_out = at(self.node).is_some_and(|junction| {
+            let mut paths = junction.paths.iter();
+            !paths.any(|path| (path.from.road, path.to.road) == (from.inner, to.inner))
+        });
         is_as_before
+            && is_taken_out
             && is_clean(from.node)
             && is_clean(to.node)
             && leads(from.node, (from.outer, slip))

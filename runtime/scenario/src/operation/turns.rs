@@ -1,18 +1,17 @@
-//! Turns of a junction that a person takes away.
+//! Turns of a junction that a person takes away, and gives back.
 
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::junction::Junction;
 use crate::junction_rules::{LaneTurn, RoadLane};
 use crate::network::{Restriction, RestrictionKind};
-use crate::road::RoadEnd;
 use crate::scenario::Scenario;
 
 /// The edit that forbids to drive from one road into another at a junction, said at one of its nodes; `None`
 /// if it does not exist.
 ///
-/// A turn restriction where both roads end at that node. Where junctions have been merged, each way from lane to
-/// lane is taken out.
+/// A turn restriction; in a merged junction, where roads end at several nodes and streets within lead round,
+/// each way from lane to lane is taken out.
 pub fn without_turn(
     scenario: &Scenario,
     junction: &Junction,
@@ -21,9 +20,7 @@ pub fn without_turn(
 ) -> Option<Edit> {
     let network = scenario.network();
     let mut changed = network.node(node)?.clone();
-    let ends = network.ends_at(node);
-    let ends_here = |road: RoadId| ends.iter().any(|(id, _): &(RoadId, RoadEnd)| *id == road);
-    if ends_here(from) && ends_here(to) {
+    if junction.nodes.len() == 1 {
         changed.rules.restrictions.push(Restriction {
             kind: RestrictionKind::No,
             from,
@@ -41,4 +38,28 @@ pub fn without_turn(
         }
     }
     Some(Edit::Node(node, Some(changed)))
+}
+
+/// The edit that allows again to drive from one road into another at a junction, whichever of its nodes says
+/// that it is forbidden; `None` if none does.
+pub fn with_turn(
+    scenario: &Scenario,
+    junction: &Junction,
+    (from, to): (RoadId, RoadId),
+) -> Option<Edit> {
+    let mut edits = Vec::new();
+    for &id in &junction.nodes {
+        let node = scenario.network().node(id)?;
+        let mut changed = node.clone();
+        let rules = &mut changed.rules;
+        rules
+            .restrictions
+            .retain(|rule| rule.kind != RestrictionKind::No || (rule.from, rule.to) != (from, to));
+        let removed = &mut rules.turns.remove;
+        removed.retain(|turn| (turn.from.road, turn.to.road) != (from, to));
+        if changed != *node {
+            edits.push(Edit::Node(id, Some(changed)));
+        }
+    }
+    (!edits.is_empty()).then_some(Edit::Batch(edits))
 }

@@ -305,7 +305,10 @@ pub(super) fn open(common: &Common, course: &Course, setup: &Setup) -> anyhow::R
     let stacks = scenario.stacks().values();
     let settings =
         stacks.flat_map(|stack| Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot)));
-    let wanted = settings.map(|setting| setting.module.clone()).collect();
+    let settings = settings.map(|setting| setting.module.clone());
+    let wanted = settings
+        .chain(extensions::signal_controllers(&scenario))
+        .collect();
     extensions::open(&common.extensions, beside, Wanted::Ids(wanted), common.json)
 }
 

@@ -40,7 +40,7 @@ pub(super) fn speed<K: Examined>(examiner: &Examiner) -> Looked {
         Ok(best)
     };
     let budget = K::BUDGET_US;
-    let micros = best(ROWS, MOST_OVER_BUDGET * budget)?;
+    let micros = best(K::ROWS, MOST_OVER_BUDGET * budget)?;
     let mut note = format!("{micros:.3} us an agent, budget {budget} us");
     if micros > MOST_OVER_BUDGET * budget {
         return Err(format!("{note}: more than {MOST_OVER_BUDGET} times that"));

@@ -12,6 +12,8 @@ use roadwright_plugin_api::{
 
 /// What inputs a kind gets.
 pub(crate) trait Examined: Kind {
+    /// Rows that an instance is asked about.
+    const ROWS: usize = ROWS;
     /// A row as it may come while driving.
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> Self::Input;
     /// A row with numbers at the edges.
@@ -176,6 +178,8 @@ impl Examined for AsPlanner {
 }
 
 impl Examined for AsSignals {
+    const ROWS: usize = Self::ALWAYS as usize;
+
     fn usual(random: &mut dyn FnMut(f64, f64) -> f64) -> SignalInput {
         let stages = random(2.0, 6.0).floor() as u32;
         let stage = random(0.0, f64::from(stages)).floor() as u32;
@@ -298,5 +302,5 @@ pub(super) fn grid_roads() -> FlatRoads {
 pub(super) fn usual_rows<K: Examined>(step: u64) -> Vec<(u32, K::Input)> {
     let mut random = Stream::new(step, "rows", 0);
     let row = |slot: u32| (slot, K::usual(&mut |low, high| random.next_in(low, high)));
-    (0..ROWS as u32).map(row).collect()
+    (0..K::ROWS as u32).map(row).collect()
 }

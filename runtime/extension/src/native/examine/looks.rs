@@ -37,7 +37,7 @@ pub(super) fn usual_inputs<K: Examined>(examiner: &Examiner) -> Looked {
             }
         }
     }
-    let all = ROWS as u64 * STEPS;
+    let all = K::ROWS as u64 * STEPS;
     if unanswered == all {
         return Err("it answers no row: is status set?".into());
     }
@@ -98,15 +98,15 @@ pub(super) fn hard_inputs<K: Examined>(examiner: &Examiner) -> Looked {
     ];
     let mut random = Stream::new(0, "edges", 0);
     let mut unusable = 0;
-    // 16 rounds of 256 rows.
-    let count = 4096;
+    // In 16 rounds.
+    let count = 16 * K::ROWS;
     for round in 0..16 {
         let backend = examiner.fresh::<K>()?;
         let row = |slot: u32| {
             let mut pick = || EDGES[random.next_index(EDGES.len())];
             (slot, K::hard(&mut pick))
         };
-        let rows: Vec<_> = (0..ROWS as u32).map(row).collect();
+        let rows: Vec<_> = (0..K::ROWS as u32).map(row).collect();
         let answers = examiner.ask::<K>(&backend, round, &rows, ROWS)?;
         if answers.overwritten {
             return Err("it writes beyond its rows".into());
@@ -180,7 +180,7 @@ pub(super) fn two_threads<K: Examined>(examiner: &Examiner) -> Looked {
         let mut told = Vec::new();
         for step in 0..ROUNDS {
             let rows = usual_rows::<K>(step);
-            let (left, right) = rows.split_at(ROWS / 2);
+            let (left, right) = rows.split_at(rows.len() / 2);
             let rows = if is_left { left } else { right };
             let answers = examiner.ask::<K>(backend, step, rows, SLICE)?;
             told.extend_from_slice(bytes_of(&answers.outputs));

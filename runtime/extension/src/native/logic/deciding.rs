@@ -4,9 +4,9 @@ use super::Native;
 use crate::lock::locked;
 use crate::native::backend::{Batch, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
-use crate::native::kind::{AsSignals, Kind};
+use crate::native::kind::{AsSignals, Kind, Numbers};
 use roadwright_agent::{ParameterSet, SignalController, SignalFacts, SignalView, Step};
-use roadwright_plugin_api::abi::{ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK};
+use roadwright_plugin_api::abi::{CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK};
 use roadwright_plugin_api::{
     KEEP_STAGE, SIGNAL_MOVEMENTS, SIGNAL_STAGES, SignalInput, SignalMovement, SignalOutput,
     SignalStage,
@@ -35,7 +35,13 @@ impl SignalController for Native<AsSignals> {
             indices: &[0],
             ids: &ids,
         };
-        match self.ask_about_signals(&step, &input)? {
+        let mut default = SignalOutput::default();
+        let active = self.active.as_ref();
+        if active.is_some_and(|active| active.generation.info.has(CAP_WANTS_DEFAULTS)) {
+            let next = self.fallback.logic.decide(parameters, view)?;
+            default.next = next.map_or(KEEP_STAGE, |stage| stage as i32);
+        }
+        match self.ask_about_signals(&step, &input, default)? {
             Some(KEEP_STAGE) => Ok(None),
             Some(stage) => Ok(Some(stage as u32)),
             // Left to us.
@@ -50,6 +56,7 @@ impl Native<AsSignals> {
         &self,
         step: &Step<'_>,
         input: &SignalInput,
+        default: SignalOutput,
     ) -> Result<Option<i32>, String> {
         let Some(active) = &self.active else {
             return Ok(None);
@@ -57,7 +64,7 @@ impl Native<AsSignals> {
         if let Some(fault) = &locked(&self.health).fault {
             return Err(fault.message.clone());
         }
-        let mut output = SignalOutput::default();
+        let mut output = default;
         let mut status = [ROW_NOT_WRITTEN];
         let seeds = [step.seed_of(step.ids[0])];
         let began = now();
@@ -110,9 +117,15 @@ impl Native<AsSignals> {
             health.fault = Some(fault);
         }
         if let Some(wrong) = wrong {
+            let is_first = health.flaw.is_empty();
             health.flaw.clone_from(&wrong);
             drop(health);
-            self.cell.note_fault(&wrong);
+            // One file is enough to reproduce it.
+            let saved = is_first.then(|| self.cell.save_input(&wrong, &input.numbers()));
+            let saved = saved.flatten().map_or(String::new(), |path| {
+                format!(" (input saved to {})", path.display())
+            });
+            self.cell.note_fault(&format!("{wrong}{saved}"));
             return Err(wrong);
         }
         Ok(match status[0] {

@@ -94,8 +94,9 @@ impl<K: Kind> Native<K> {
             cell,
             fallback,
             active: None,
-            present: Vec::new(),
-            capacity: 0,
+            // Signals are no agents that come and go: their programme is there from the beginning.
+            present: vec![true; K::ALWAYS as usize],
+            capacity: K::ALWAYS,
             health: Mutex::default(),
             one_at_a_time: Mutex::default(),
             previous: Mutex::default(),
@@ -151,8 +152,8 @@ impl<K: Kind> Native<K> {
     }
 
     fn note_agents(&mut self, moment: &StepBoundary<'_>) {
-        self.capacity = moment.capacity;
-        self.present.resize(moment.capacity as usize, false);
+        self.capacity = moment.capacity.max(K::ALWAYS);
+        self.present.resize(self.capacity as usize, false);
         for &index in moment.removed {
             self.present[index as usize] = false;
         }

@@ -116,8 +116,15 @@ fn grow(
                     continue;
                 };
                 let is_loop = |(id, _): &(RoadId, RoadEnd)| before.internal.contains(id);
+                // A road that is to be internal may become so now, or not any more.
+                let names = |network: &RoadNetwork| {
+                    let node = network.node(node);
+                    node.is_some_and(|node| node.rules.internal_roads.contains(&id))
+                };
                 let took_steps = before.junctions[beside].nodes.len() > 1
                     || before.limits.contains_key(&id)
+                    || names(network)
+                    || names(edited)
                     || network.ends_at(node).iter().any(is_loop);
                 if took_steps && redone.insert(beside) {
                     open.push(beside);
