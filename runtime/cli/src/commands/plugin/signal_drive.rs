@@ -11,7 +11,7 @@ use roadwright_scenario::{
     Control, CrossSection, Edit, Flow, Place, RoadClass, RoadId, Scenario, SignalControllerSetting,
     SignalPlan, Stack,
 };
-use roadwright_simulation::{RunOptions, Status, World};
+use roadwright_simulation::{Ending, RunOptions, Session, Status, World};
 use serde::{Deserialize, Serialize};
 
 /// Signals that go by demand.
@@ -96,10 +96,10 @@ fn crossing(module: &str) -> anyhow::Result<Scenario> {
 /// Lets a module decide about the signals of the crossing.
 fn drive(modules: &Registry, module: &str) -> anyhow::Result<SignalDrive> {
     let scenario = crossing(module)?;
-    let mut world = World::new(&scenario, modules, &RunOptions::default())?;
-    while world.time() < SECONDS {
-        world.step();
-    }
+    let world = World::new(&scenario, modules, &RunOptions::default())?;
+    let mut session = Session::new(world);
+    session.run(Ending::AtTime(SECONDS), &mut [], |_| true);
+    let world = session.world();
     let arrived = world.finished().filter(|row| row.status == Status::Arrived);
     let times: Vec<f64> = arrived.map(|row| row.ended - row.started).collect();
     let faults: u64 = world.faults().values().sum();
