@@ -577,6 +577,25 @@ fn what_a_plugin_keeps_is_saved_and_taken_over_by_the_next_build() {
     assert_eq!(swapped.snapshot().hash(), plain.snapshot().hash());
 }
 
+/// Built with the header of 1.1; `kept_signals.c` beside it is its source.
+#[test]
+fn a_binary_of_abi_1_1_works_for_ever() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        eprintln!("skipped: the kept binary is for x86-64 Linux");
+        return;
+    }
+    let bench = Bench::new();
+    let kept = root().join("runtime/extension/tests/abi/signals-1.1-x86_64-linux.so");
+    bench.put_file("kept.so", &kept);
+    bench.put_file("own.so", &signal_plugin(&bench, "own", &[]));
+    let [old, new] = ["org.roadwright.kept.signals", PLUGIN].map(|id| {
+        let world = driven(&bench, by(id));
+        assert!(world.faults().is_empty(), "{:?}", world.faults());
+        world.snapshot().hash()
+    });
+    assert_eq!(old, new);
+}
+
 #[test]
 fn a_host_that_is_too_old_is_named() {
     let bench = Bench::new();
