@@ -222,12 +222,7 @@ impl Editor {
 
     /// Makes one junction of the selected ones.
     pub(crate) fn merge_junctions(&mut self) {
-        let nodes = self.model.selection.iter();
-        let nodes = nodes.filter_map(|object| match object {
-            ObjectId::Node(id) => Some(*id),
-            _ => None,
-        });
-        let nodes: BTreeSet<NodeId> = nodes.collect();
+        let nodes: BTreeSet<NodeId> = self.model.selected_nodes().collect();
         if nodes.is_empty() {
             self.say(Tone::Refused, "Select a junction, or several.");
             return;

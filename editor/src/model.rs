@@ -25,7 +25,7 @@ use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::operation::Objects;
-use roadwright_scenario::{Edit, ObjectId, Scenario};
+use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
 use roadwright_simulation::{CouplingOrder, HandControls};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -127,12 +127,13 @@ impl Model {
         }
     }
 
-    /// How many nodes are selected.
-    pub(crate) fn selected_nodes(&self) -> usize {
-        let nodes = self.selection.iter();
-        nodes
-            .filter(|object| matches!(object, ObjectId::Node(_)))
-            .count()
+    /// The nodes that are selected.
+    pub(crate) fn selected_nodes(&self) -> impl Iterator<Item = NodeId> {
+        let objects = self.selection.iter();
+        objects.filter_map(|object| match object {
+            ObjectId::Node(id) => Some(*id),
+            _ => None,
+        })
     }
 }
 

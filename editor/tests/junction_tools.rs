@@ -25,17 +25,6 @@ fn count(scenario: &Scenario, control: Control) -> usize {
     junctions.filter(is_it).count()
 }
 
-/// The junction that is selected.
-fn selected(bench: &mut Bench) -> Arc<Junction> {
-    bench.settle();
-    let model = bench.editor().model();
-    let Some(ObjectId::Node(node)) = model.single() else {
-        panic!("{:?}", model.selection);
-    };
-    let layout = layout(bench.scenario().network(), bench.scenario().about());
-    layout.junction_at(node).unwrap().clone()
-}
-
 fn problems(bench: &Bench) -> &[roadwright_scenario::check::Finding] {
     &bench.editor().model().findings.1
 }
@@ -216,7 +205,7 @@ fn near_junctions_are_merged_and_taken_apart() {
     assert_eq!(crossings(bench.scenario()), 1);
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
     // A turn between roads that end at two nodes is forbidden as any other.
-    let merged = selected(&mut bench);
+    let merged = bench.selected_junction();
     let node_of = |end: LaneEnd| {
         bench
             .scenario()
@@ -232,10 +221,13 @@ fn near_junctions_are_merged_and_taken_apart() {
     let forbid = format!("Forbid {} to {}", path.from.road, path.to.road);
     bench.press("Turns (30)");
     bench.press(&forbid);
-    assert_eq!(selected(&mut bench).paths.len(), merged.paths.len() - 1);
+    assert_eq!(
+        bench.selected_junction().paths.len(),
+        merged.paths.len() - 1
+    );
     assert!(problems(&bench).is_empty(), "{:?}", problems(&bench));
     bench.press(&forbid.replace("Forbid", "Allow"));
-    assert_eq!(selected(&mut bench).paths.len(), merged.paths.len());
+    assert_eq!(bench.selected_junction().paths.len(), merged.paths.len());
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.key_with(Modifiers::COMMAND, Key::Z);
     bench.ask(Action::Do(Command::PartJunctions));
@@ -252,13 +244,14 @@ fn a_slip_lane_is_split_off_and_driven() {
     let before = bench.scenario().clone();
     bench.press("Turns (12)");
     for _ in 0..4 {
-        let junction = selected(&mut bench);
+        let junction = bench.selected_junction();
         let mut paths = junction.paths.iter();
         let near = paths.find(|path| path.turn == Turn::Right).unwrap();
         bench.press(&format!("Slip lane {} to {}", near.from.road, near.to.road));
     }
     assert!(
-        selected(&mut bench)
+        bench
+            .selected_junction()
             .paths
             .iter()
             .all(|path| path.turn != Turn::Right)

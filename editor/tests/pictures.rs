@@ -13,7 +13,7 @@ use roadwright_editor::settings::Heat;
 use roadwright_editor::tools::{MapPart, ToolKind};
 use roadwright_editor::workshop::{Ground, Source, WorkshopAction};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::junction::{Turn, layout};
+use roadwright_scenario::junction::Turn;
 use roadwright_scenario::{
     Control, Edit, LandId, LandUse, NodeId, ObjectId, Obstacle, ObstacleId, RoadId, Scenario,
     Shape, file,
@@ -739,12 +739,7 @@ fn slip_lanes() {
     bench.click(0.0, 0.0);
     bench.press("Turns (12)");
     for _ in 0..4 {
-        bench.settle();
-        let layout = layout(bench.scenario().network(), bench.scenario().about());
-        let Some(ObjectId::Node(node)) = bench.editor().model().single() else {
-            panic!("a junction is selected");
-        };
-        let junction = layout.junction_at(node).unwrap();
+        let junction = bench.selected_junction();
         let mut paths = junction.paths.iter();
         let near = paths.find(|path| path.turn == Turn::Right).unwrap();
         let name = format!("Slip lane {} to {}", near.from.road, near.to.road);

@@ -119,7 +119,7 @@ fn single(
 
 fn several(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     commands(ui, model, &[Command::Group, Command::Ungroup], actions);
-    if model.selected_nodes() > 1 {
+    if model.selected_nodes().count() > 1 {
         commands(ui, model, &[Command::MergeJunctions], actions);
     }
     ui.separator();

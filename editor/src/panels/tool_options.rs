@@ -111,7 +111,7 @@ fn select(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
             button(ui, Command::MergeJunctions);
             button(ui, Command::AddTurnLanes);
         }
-        _ if model.selected_nodes() > 1 => button(ui, Command::MergeJunctions),
+        _ if model.selected_nodes().count() > 1 => button(ui, Command::MergeJunctions),
         _ => {}
     }
     if model.selection.is_empty() {

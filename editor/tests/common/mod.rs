@@ -14,7 +14,8 @@ use roadwright_editor::extensions::Folders;
 use roadwright_editor::model::{Action, Dialog, Purpose};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Scenario, Stack};
+use roadwright_scenario::junction::{Junction, layout};
+use roadwright_scenario::{ObjectId, Scenario, Stack};
 use roadwright_simulation::builtin_modules;
 use roadwright_training::experiment as bench;
 use roadwright_training::{Course, Setup, measure};
@@ -120,6 +121,17 @@ impl Bench {
             std::thread::sleep(Duration::from_millis(2));
         }
         panic!("the editor does not come to rest");
+    }
+
+    /// The junction that is selected.
+    pub(crate) fn selected_junction(&mut self) -> Arc<Junction> {
+        self.settle();
+        let model = self.editor().model();
+        let Some(ObjectId::Node(node)) = model.single() else {
+            panic!("{:?}", model.selection);
+        };
+        let layout = layout(self.scenario().network(), self.scenario().about());
+        layout.junction_at(node).unwrap().clone()
     }
 
     pub(crate) fn ask(&mut self, action: Action) {

@@ -4,7 +4,7 @@ use crate::archive::{self, ArchiveError, Files};
 use crate::available::Available;
 use crate::extras::{Extras, PLACEMENT, PRESETS, Placement, is_picture};
 use crate::manifest::{FORMAT, FileHash, MANIFEST, Manifest, Need, VERSION};
-use crate::needs::{Lack, lacks, needs, used};
+use crate::needs::{Lack, lacks, needs};
 use roadwright_scenario::vehicle_file::{EXTENSION as VEHICLE, VehicleFile, hash};
 use roadwright_scenario::{Scenario, file};
 use std::collections::BTreeMap;
@@ -72,7 +72,7 @@ impl Bundle {
         // By its text alone: vehicles are in it as well, so it can be read whatever else is lost.
         files.insert(path.clone(), file::to_text(scenario).into_bytes());
         files.extend(vehicles(scenario, folder));
-        for id in available.with_imports(used(scenario)) {
+        for id in available.with_imports(scenario.modules()) {
             let text = available.scripts[&id].clone();
             files.insert(format!("scripts/{id}"), text.into_bytes());
         }

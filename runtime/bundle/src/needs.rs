@@ -3,8 +3,7 @@
 use crate::available::Available;
 use crate::manifest::{FileHash, Need, NeedKind};
 use roadwright_extension::script::SCRIPT_ENDING;
-use roadwright_scenario::{Scenario, Slot};
-use std::collections::BTreeSet;
+use roadwright_scenario::Scenario;
 use std::fmt;
 
 /// A module that a scenario uses and that is not at hand as it was when the bundle was made.
@@ -41,25 +40,9 @@ impl fmt::Display for Lack {
     }
 }
 
-/// Ids of all modules that a scenario names: in stacks, and for signals.
-pub(crate) fn used(scenario: &Scenario) -> BTreeSet<String> {
-    let stacks = scenario.stacks().values();
-    let settings = stacks.flat_map(|stack| Slot::ALL.into_iter().flat_map(|s| stack.settings(s)));
-    let mut ids: BTreeSet<String> = settings.map(|setting| setting.module.clone()).collect();
-    for (_, node) in scenario.network().nodes() {
-        let rules = &node.rules;
-        let controller = rules
-            .plan
-            .as_ref()
-            .and_then(|plan| plan.controller.as_ref());
-        ids.extend(controller.map(|controller| controller.module.clone()));
-    }
-    ids
-}
-
 /// What a scenario uses that is not built in, with versions and hashes of what is at hand.
 pub(crate) fn needs(scenario: &Scenario, available: &Available) -> Vec<Need> {
-    let ids = used(scenario).into_iter();
+    let ids = scenario.modules().into_iter();
     let ids = ids.filter(|id| !available.builtin.contains(id));
     ids.map(|id| need(id, available)).collect()
 }

@@ -67,15 +67,8 @@ pub(crate) fn wanted(scenario: &Scenario, simulate: &Simulate) -> Wanted {
             }
         }
     }
-    ids.extend(signal_controllers(scenario));
+    ids.extend(scenario.signal_controllers().map(str::to_owned));
     Wanted::Ids(ids)
-}
-
-/// The modules that decide about signals of a scenario.
-pub(crate) fn signal_controllers(scenario: &Scenario) -> impl Iterator<Item = String> {
-    let plans = scenario.network().nodes();
-    let plans = plans.filter_map(|(_, node)| node.rules.plan.as_ref());
-    plans.filter_map(|plan| Some(plan.decided_by().1?.module.clone()))
 }
 
 /// The modules of a run, with what was said while they were looked at.

@@ -127,7 +127,7 @@ impl CrossingRule {
 }
 
 /// Stages that a plan may have.
-const MAX_STAGES: usize = 32;
+pub const MAX_STAGES: usize = 32;
 /// Crossings that may be named for one node: as many as arms of any junction of a real town.
 const MAX_CROSSINGS: usize = 64;
 /// Roads within a junction that may be named for one node.

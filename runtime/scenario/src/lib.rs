@@ -87,7 +87,7 @@ pub use ids::{
     RoadId,
 };
 pub use junction_rules::{
-    Control, CornerRule, CrossingRule, JunctionRules, LaneTurn, Movement, RoadLane,
+    Control, CornerRule, CrossingRule, JunctionRules, LaneTurn, MAX_STAGES, Movement, RoadLane,
     SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules,
 };
 pub use land::{Land, LandUse, MAX_LAND_CORNERS};

@@ -17,13 +17,13 @@ use crate::quantity::{
     Validate, at,
 };
 use crate::road::{DrivingSide, is_default};
-use crate::stack::Stack;
+use crate::stack::{Slot, Stack};
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::{HeightField, Pose, polygon};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// How a scenario is simulated unless the call says otherwise.
@@ -273,6 +273,23 @@ impl Scenario {
     /// Stacks by key.
     pub fn stacks(&self) -> &BTreeMap<String, Stack> {
         &self.stacks
+    }
+
+    /// Ids of the modules that stacks and plans of signals name.
+    pub fn modules(&self) -> BTreeSet<String> {
+        let stacks = self.stacks.values();
+        let settings =
+            stacks.flat_map(|stack| Slot::ALL.into_iter().flat_map(|s| stack.settings(s)));
+        let of_stacks = settings.map(|setting| setting.module.as_str());
+        let all = of_stacks.chain(self.signal_controllers());
+        all.map(str::to_owned).collect()
+    }
+
+    /// Ids of the modules that plans of signals name, once for each plan.
+    pub fn signal_controllers(&self) -> impl Iterator<Item = &str> {
+        let plans = self.network.nodes();
+        let plans = plans.filter_map(|(_, node)| node.rules.plan.as_ref());
+        plans.filter_map(|plan| Some(plan.controller.as_ref()?.module.as_str()))
     }
 
     /// In which order lists show vehicle types and stacks.

@@ -10,25 +10,23 @@
 use super::super::widgets::{change, named};
 use super::law::Law;
 use super::stages::{goes_nowhere_without, row_title};
-use super::timeline::{plan_as_given, plan_edit, planned_node};
+use super::timeline::{plan_as_given, plan_edit, planned_node, with_plan};
 use crate::model::{Action, Model, Tone};
 use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Ui, vec2};
 use roadwright_scenario::junction::Signals;
-use roadwright_scenario::{NodeId, SignalMode, SignalPlan, SignalStage};
+use roadwright_scenario::{Edit, MAX_STAGES, NodeId, SignalMode, SignalPlan, SignalStage};
 use std::ops::RangeInclusive;
 
 /// What files may say of greens, and of amber and of red for all, s.
 const GREEN: RangeInclusive<f64> = 1.0..=600.0;
 const CLEARANCE: RangeInclusive<f64> = 0.0..=30.0;
-/// A plan has no more stages.
-const MOST: usize = 32;
 
 /// One of the times of a stage.
 struct Time {
     title: &'static str,
     hint: &'static str,
     range: RangeInclusive<f64>,
-    set: fn(&mut SignalStage, Option<f64>),
+    set: fn(&mut SignalStage, f64),
     /// What holds.
     holds: fn(&Signals, usize) -> f64,
 }
@@ -37,7 +35,7 @@ const FIXED: Time = Time {
     title: "Green",
     hint: "How long it lasts.",
     range: GREEN,
-    set: |stage, time| stage.time = time.unwrap_or(stage.time),
+    set: |stage, time| stage.time = time,
     holds: |signals, stage| signals.programme.stages[stage].green,
 };
 
@@ -47,8 +45,8 @@ const SHORTEST: Time = Time {
     range: GREEN,
     set: |stage, time| {
         // The time of a stage lies between both.
-        stage.min = time;
-        stage.time = stage.time.max(time.unwrap_or(0.0));
+        stage.min = Some(time);
+        stage.time = stage.time.max(time);
         stage.max = stage.max.map(|max| max.max(stage.time));
     },
     holds: |signals, stage| signals.programme.stages[stage].min,
@@ -59,8 +57,8 @@ const LONGEST: Time = Time {
     hint: "The longest green while others wait.",
     range: GREEN,
     set: |stage, time| {
-        stage.max = time;
-        stage.time = stage.time.min(time.unwrap_or(stage.time));
+        stage.max = Some(time);
+        stage.time = stage.time.min(time);
         stage.min = stage.min.map(|min| min.min(stage.time));
     },
     holds: |signals, stage| signals.programme.stages[stage].max,
@@ -70,7 +68,7 @@ const AMBER: Time = Time {
     title: "Amber",
     hint: "Amber after it for those who lose green.",
     range: CLEARANCE,
-    set: |stage, time| stage.amber = time,
+    set: |stage, time| stage.amber = Some(time),
     holds: |signals, stage| between(signals, stage).0,
 };
 
@@ -78,7 +76,7 @@ const ALL_RED: Time = Time {
     title: "All red",
     hint: "Red for all after that.",
     range: CLEARANCE,
-    set: |stage, time| stage.all_red = time,
+    set: |stage, time| stage.all_red = Some(time),
     holds: |signals, stage| between(signals, stage).1,
 };
 
@@ -123,7 +121,7 @@ pub(super) fn ui(
             }
         }
         ui.horizontal(|ui| {
-            let add = ui.add_enabled(count < MOST, Button::new("Add stage"));
+            let add = ui.add_enabled(count < MAX_STAGES, Button::new("Add stage"));
             let add = add.on_hover_text("One more, with what goes in the last one.");
             if add.clicked() {
                 changed = Some((
@@ -157,9 +155,9 @@ fn rows(
             .on_hover_text(time.hint);
     }
     ui.end_row();
-    let plan = plan_as_given(law, signals, true);
+    let base = model.document.base().network().node(node)?;
     let mut gone = None;
-    for number in 0..plan.stages.len() {
+    for number in 0..signals.greens.len() {
         ui.label(RichText::new(format!("{}", number + 1)).weak());
         for time in times {
             let mut value = (time.holds)(signals, number);
@@ -170,19 +168,14 @@ fn rows(
                 .clamp_existing_to_range(false)
                 .suffix(" s");
             let response = ui.add(drag).on_hover_text(time.hint);
-            named(
-                &response,
-                &format!("{} of stage {}", time.title, number + 1),
-            );
+            let name = format!("{} of stage {}", time.title, number + 1);
+            named(&response, &name);
             let edit = || {
-                let mut plan = plan.clone();
-                (time.set)(&mut plan.stages[number], Some(value));
-                plan_edit(model, node, plan)
+                let mut plan = plan_as_given(law, signals, true);
+                (time.set)(&mut plan.stages[number], value);
+                Edit::Node(node, Some(with_plan(base, plan)))
             };
-            let label = format!("{} of stage {} of {node}", time.title, number + 1);
-            if let Some(edit) = edit() {
-                change(&response, &label, || edit, actions);
-            }
+            change(&response, &format!("{name} of {node}"), edit, actions);
         }
         let remove = ui.small_button("×").on_hover_text("Remove the stage.");
         let name = format!("Remove stage {}", number + 1);

@@ -18,7 +18,7 @@ use egui::{
 };
 use roadwright_scenario::junction::{Between, ConnectingPath, Light, Programme, Signals, Turn};
 use roadwright_scenario::{
-    Control, Edit, Movement, NodeId, RoadId, SignalMode, SignalPlan, SignalStage,
+    Control, Edit, Movement, Node, NodeId, RoadId, SignalMode, SignalPlan, SignalStage,
 };
 use roadwright_simulation::StagePhase;
 use std::collections::{BTreeMap, BTreeSet};
@@ -86,9 +86,15 @@ pub(super) fn plan_as_given(law: &Law, signals: &Signals, with_stages: bool) -> 
 
 /// Gives a node another plan.
 pub(super) fn plan_edit(model: &Model, id: NodeId, plan: SignalPlan) -> Option<Edit> {
-    let mut node = model.document.base().network().node(id)?.clone();
+    let node = model.document.base().network().node(id)?;
+    Some(Edit::Node(id, Some(with_plan(node, plan))))
+}
+
+/// A node with another plan.
+pub(super) fn with_plan(node: &Node, plan: SignalPlan) -> Node {
+    let mut node = node.clone();
     node.rules.plan = Some(plan);
-    Some(Edit::Node(id, Some(node)))
+    node
 }
 
 /// What is dragged.

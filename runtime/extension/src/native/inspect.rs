@@ -5,12 +5,12 @@
 //! which interface can be said of files that nobody has allowed to run.
 
 use super::backend::printable;
+use super::library::kind_bit;
 use object::read::elf::ElfFile64;
 use object::{Architecture, BinaryFormat, File, Object, ObjectSection, ObjectSymbol};
 use roadwright_agent::ModuleKind;
 use roadwright_plugin_api::abi::{
-    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, KIND_CONTROLLER, KIND_FITNESS, KIND_PLANNER,
-    KIND_SIGNAL_CONTROLLER, MAGIC, MAIN_SYMBOL, ROW_SCHEMA, RwPluginInfo, text_of,
+    ABI_MAJOR, ABI_MINOR, INFO_SYMBOL, MAGIC, MAIN_SYMBOL, ROW_SCHEMA, RwPluginInfo, text_of,
 };
 use serde::Serialize;
 use std::path::Path;
@@ -340,14 +340,9 @@ fn read_info(raw: &[u8]) -> Result<PluginInfo, InspectError> {
     if u64_at(32) != ROW_SCHEMA {
         return Err(bad("its rows have other fields"));
     }
-    let kinds = [
-        (KIND_PLANNER, "planner"),
-        (KIND_CONTROLLER, "controller"),
-        (KIND_FITNESS, "fitness"),
-        (KIND_SIGNAL_CONTROLLER, "signal_controller"),
-    ];
-    let kinds = kinds.iter().filter(|(bit, _)| u32_at(20) & bit != 0);
-    let kinds: Vec<&'static str> = kinds.map(|(_, name)| *name).collect();
+    let kinds = ModuleKind::ALL.into_iter();
+    let kinds = kinds.filter(|kind| u32_at(20) & kind_bit(*kind) != 0);
+    let kinds: Vec<&'static str> = kinds.map(ModuleKind::name).collect();
     if kinds.is_empty() {
         return Err(bad(
             "it is none of planner, controller, fitness and signal_controller",

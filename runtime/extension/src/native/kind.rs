@@ -326,6 +326,9 @@ impl Kind for AsPlanner {
     }
 }
 
+// All stages of a plan stand in a row.
+const _: () = assert!(SIGNAL_STAGES == roadwright_scenario::MAX_STAGES);
+
 /// Controllers of signals; stages that there are not are found where they are asked.
 pub(crate) struct AsSignals;
 

@@ -302,14 +302,8 @@ pub(super) fn open(common: &Common, course: &Course, setup: &Setup) -> anyhow::R
     let beside = course.is_own().then(|| Path::new(&course.name));
     // Of any seed: the stacks are the same in all, only places and times are drawn.
     let scenario = course.scenario(0, setup)?;
-    let stacks = scenario.stacks().values();
-    let settings =
-        stacks.flat_map(|stack| Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot)));
-    let settings = settings.map(|setting| setting.module.clone());
-    let wanted = settings
-        .chain(extensions::signal_controllers(&scenario))
-        .collect();
-    extensions::open(&common.extensions, beside, Wanted::Ids(wanted), common.json)
+    let wanted = Wanted::Ids(scenario.modules());
+    extensions::open(&common.extensions, beside, wanted, common.json)
 }
 
 /// Reads results whose rows are as they were written.

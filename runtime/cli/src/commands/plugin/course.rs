@@ -100,17 +100,21 @@ fn add_roads(scenario: &mut Scenario) -> anyhow::Result<()> {
     let west = ReferenceLine::straight(end, glam::DVec2::new(end.x - 150.0, end.y))?;
     let east = ReferenceLine::straight(end, glam::DVec2::new(end.x + 70.0, end.y))?;
     for line in [winding, west, east] {
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Collector,
-            layer: 0,
-            speed_limit: RoadClass::Collector.default_speed_limit(),
-            section: CrossSection::driving(1, 1, LANE),
-        };
-        let edit = draw::road(scenario, &line, &style)?;
+        let edit = draw::road(scenario, &line, &style())?;
         scenario.apply(edit)?;
     }
     Ok(())
+}
+
+/// The streets of what is driven.
+pub(super) fn style() -> RoadStyle {
+    RoadStyle {
+        name: String::new(),
+        class: RoadClass::Collector,
+        layer: 0,
+        speed_limit: RoadClass::Collector.default_speed_limit(),
+        section: CrossSection::driving(1, 1, LANE),
+    }
 }
 
 /// A stack of built-in modules but for one slot.

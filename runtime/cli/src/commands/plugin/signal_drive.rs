@@ -1,15 +1,14 @@
 //! What `roadwright plugin check` does with a controller of signals: a crossing with traffic on both streets,
 //! beside signals that go by demand.
 
-use super::course::{BUILT_IN, LANE};
+use super::course::{BUILT_IN, style};
 use anyhow::Context;
 use glam::DVec2;
 use roadwright_agent::Registry;
 use roadwright_geometry::ReferenceLine;
-use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_scenario::operation::draw;
 use roadwright_scenario::{
-    Control, CrossSection, Edit, Flow, Place, RoadClass, RoadId, Scenario, SignalControllerSetting,
-    SignalPlan, Stack,
+    Control, Edit, Flow, Place, RoadId, Scenario, SignalControllerSetting, SignalPlan, Stack,
 };
 use roadwright_simulation::{Ending, RunOptions, Session, Status, World};
 use serde::{Deserialize, Serialize};
@@ -44,13 +43,7 @@ fn crossing(module: &str) -> anyhow::Result<Scenario> {
     let mut scenario = Scenario::new("Signals");
     let stack = Stack::with_controller(BUILT_IN);
     scenario.apply(Edit::Stack(BUILT_IN.into(), Some(Box::new(stack))))?;
-    let style = RoadStyle {
-        name: String::new(),
-        class: RoadClass::Collector,
-        layer: 0,
-        speed_limit: RoadClass::Collector.default_speed_limit(),
-        section: CrossSection::driving(1, 1, LANE),
-    };
+    let style = style();
     let centre = DVec2::ZERO;
     let mut roads = Vec::new();
     for (from, to) in [

@@ -8,7 +8,7 @@ use crate::commands::{keep_stdout, load, write_json};
 use crate::{Outcome, extensions, progress, terminal};
 use anyhow::{Context, bail};
 use roadwright_extension::Wanted;
-use roadwright_scenario::{Scenario, Slot, Stack};
+use roadwright_scenario::{Scenario, Slot};
 use roadwright_training::genetic::experiment::{Experiment, NameOr};
 use roadwright_training::genetic::{Problem, Training, Verdict};
 use std::collections::BTreeSet;
@@ -75,12 +75,6 @@ pub(super) fn problem(
 
 /// The modules that an experiment may use.
 fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
-    let of_stack = |stack: &Stack| {
-        let settings = Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot));
-        settings
-            .map(|setting| setting.module.clone())
-            .collect::<Vec<_>>()
-    };
     let mut ids = BTreeSet::new();
     match &experiment.fitness {
         Some(NameOr::Name(name)) => ids.insert(name.clone()),
@@ -88,17 +82,10 @@ fn wanted(experiment: &Experiment, scenario: Option<&Scenario>) -> Wanted {
         None => false,
     };
     if let NameOr::Own(stack) = &experiment.stack {
-        ids.extend(of_stack(stack));
+        let settings = Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot));
+        ids.extend(settings.map(|setting| setting.module.clone()));
     }
-    let stacks = scenario
-        .iter()
-        .flat_map(|scenario| scenario.stacks().values());
-    ids.extend(stacks.flat_map(of_stack));
-    ids.extend(
-        scenario
-            .into_iter()
-            .flat_map(extensions::signal_controllers),
-    );
+    ids.extend(scenario.into_iter().flat_map(Scenario::modules));
     Wanted::Ids(ids)
 }
 

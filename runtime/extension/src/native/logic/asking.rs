@@ -180,9 +180,14 @@ impl<K: Kind> Native<K> {
             step.ids[row],
             step.time
         );
+        self.note_flaw(message, input);
+    }
+
+    /// Notes an unusable answer with the input that led to it.
+    pub(super) fn note_flaw(&self, message: String, input: &impl Numbers) {
         let mut health = locked(&self.health);
         let is_first = health.flaw.is_empty();
-        health.flaw = message.clone();
+        health.flaw.clone_from(&message);
         drop(health);
         // One file is enough to reproduce it, and a plugin at fault may fail in every step.
         if is_first {

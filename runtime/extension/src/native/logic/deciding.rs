@@ -4,7 +4,7 @@ use super::Native;
 use crate::lock::locked;
 use crate::native::backend::{Batch, bytes_of, bytes_of_mut};
 use crate::native::cell::now;
-use crate::native::kind::{AsSignals, Kind, Numbers};
+use crate::native::kind::{AsSignals, Kind};
 use roadwright_agent::{ParameterSet, SignalController, SignalFacts, SignalView, Step};
 use roadwright_plugin_api::abi::{CAP_WANTS_DEFAULTS, ROW_KEEP, ROW_NOT_WRITTEN, ROW_OK};
 use roadwright_plugin_api::{
@@ -84,55 +84,51 @@ impl Native<AsSignals> {
             })
         };
         let seconds = began.elapsed().as_secs_f64();
-        let stages = input.stages().len();
-        let flaw = match status[0] {
-            ROW_OK => AsSignals::flaw(&output).map(str::to_owned).or_else(|| {
-                let is_there = output.next < stages as i32;
-                (!is_there).then(|| format!("stage {} of {stages}", output.next))
-            }),
-            ROW_NOT_WRITTEN | ROW_KEEP => None,
-            _ => Some("no answer".to_owned()),
-        };
-        let fault = answered.as_ref().err().map(|fault| fault.message.clone());
-        let wrong = fault.or_else(|| {
-            let text = |flaw| {
-                format!(
-                    "signal_controller gave {flaw} for node {} at t={:.2} s",
-                    input.node, step.time
-                )
-            };
-            flaw.map(text)
-        });
-        self.cell.note_time(1, seconds, u64::from(wrong.is_some()));
+        let flaw = flaw(&output, status[0], input);
+        let is_wrong = answered.is_err() || flaw.is_some();
+        self.cell.note_time(1, seconds, u64::from(is_wrong));
         let mut health = locked(&self.health);
         health.rows += 1;
-        health.bad_rows += u64::from(wrong.is_some());
-        if let Ok(changed) = &answered {
-            health.answered += 1;
-            health.mode_changed |= *changed;
+        health.bad_rows += u64::from(is_wrong);
+        match answered {
+            Ok(changed) => {
+                health.answered += 1;
+                health.mode_changed |= changed;
+            }
+            Err(fault) => {
+                health.flaw.clone_from(&fault.message);
+                if fault.is_fatal {
+                    health.fault = Some(fault.clone());
+                }
+                drop(health);
+                self.cell.note_fault(&fault.message);
+                return Err(fault.message);
+            }
         }
-        if let Err(fault) = answered
-            && fault.is_fatal
-        {
-            health.fault = Some(fault);
-        }
-        if let Some(wrong) = wrong {
-            let is_first = health.flaw.is_empty();
-            health.flaw.clone_from(&wrong);
-            drop(health);
-            // One file is enough to reproduce it.
-            let saved = is_first.then(|| self.cell.save_input(&wrong, &input.numbers()));
-            let saved = saved.flatten().map_or(String::new(), |path| {
-                format!(" (input saved to {})", path.display())
-            });
-            self.cell.note_fault(&format!("{wrong}{saved}"));
-            return Err(wrong);
+        drop(health);
+        if let Some(flaw) = flaw {
+            let (kind, node, time) = (AsSignals::KIND.name(), input.node, step.time);
+            let message = format!("{kind} gave {flaw} for node {node} at t={time:.2} s");
+            self.note_flaw(message.clone(), input);
+            return Err(message);
         }
         Ok(match status[0] {
             ROW_OK => Some(output.next),
             ROW_KEEP => Some(KEEP_STAGE),
             _ => None,
         })
+    }
+}
+
+/// What is wrong with an answer.
+fn flaw(output: &SignalOutput, status: u8, input: &SignalInput) -> Option<String> {
+    match status {
+        ROW_OK => AsSignals::flaw(output).map(str::to_owned).or_else(|| {
+            let (next, stages) = (output.next, input.stages().len());
+            (next >= stages as i32).then(|| format!("stage {next} of {stages}"))
+        }),
+        ROW_NOT_WRITTEN | ROW_KEEP => None,
+        _ => Some("no answer".to_owned()),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A module of a run whose answers come from a library, with a built-in one behind it.
 //!
 //! The parts: `asking` sends rows to the library and checks what comes back, `planning` does the
-//! same for planners and `deciding` for controllers of signals, `takeover` exchanges builds at step boundaries, `saving` keeps a module for a
-//! saved world.
+//! same for planners and `deciding` for controllers of signals, `takeover` exchanges builds at step
+//! boundaries, `saving` keeps a module for a saved world.
 
 mod asking;
 mod deciding;
