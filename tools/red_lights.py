@@ -6,8 +6,9 @@ simulation says of itself.
     python tools/red_lights.py trace.csv signals.csv junctions.json
 
 A vehicle passes a line when its front does; it is taken 0.25 m beyond it, since a trace has ten moments a
-second. It passes red if the light of its lane has been red for longer than two of those. Lines on pieces of
-road so short that nobody can stand there are counted apart: there the signals before the piece hold.
+second. It passes red if the light of its lane has been red for longer than two of those. Where a road between
+two junctions is too short to wait on, it has no line and no light: those before the first junction hold for
+both.
 """
 
 import argparse
@@ -21,26 +22,21 @@ FRONT = 2.25
 BEYOND = 0.25
 # A light that has just changed may have been another one at the last moment of the trace, s.
 JUST_CHANGED = 0.2
-# Pieces of road that are shorter have no room for a car and the gaps around it, m.
-ROOM = 9.0
 
 
 def stop_lines(junctions):
-    """The line of each lane with signals, and the roads on which nobody can stand."""
-    lines, cuts = {}, collections.defaultdict(dict)
+    """The line of each lane with signals."""
+    lines = {}
     for junction in junctions:
         for arm in junction["arms"]:
-            cuts[arm["road"]][arm["end"]] = arm["stop_line"]
-            if arm["sign"] != "signal":
+            if arm["sign"] != "signal" or not arm["has_room"]:
                 continue
             set_back = {lane["lane"]: lane["by"] for lane in arm.get("set_back", [])}
             for lane in arm["lanes"]:
                 by = set_back.get(lane, 0.0)
                 back = by if arm["end"] == "start" else -by
                 lines[arm["road"], lane] = arm["end"], arm["stop_line"] + back
-    # A road that begins where roads only go on has no cut there: it is as long as its line is far.
-    lengths = {road: ends.get("end", 1e9) - ends.get("start", 0.0) for road, ends in cuts.items()}
-    return lines, {road for road, length in lengths.items() if length < ROOM}
+    return lines
 
 
 def changes(path):
@@ -98,19 +94,16 @@ def main():
     with open(files.junctions) as file:
         junctions = json.load(file)
     junctions = junctions if isinstance(junctions, list) else junctions["junctions"]
-    lines, short = stop_lines(junctions)
+    lines = stop_lines(junctions)
     lights = changes(files.signals)
-    seen, red, without_room = collections.Counter(), [], 0
+    seen, red = collections.Counter(), []
     for agent, lane, time in passages(files.trace, lines):
         state, since = light(lights[lane], time)
         seen[state] += 1
         if state in ("red", "red_amber") and since > JUST_CHANGED:
-            if lane[0] in short:
-                without_room += 1
-            else:
-                red.append((agent, lane, time))
+            red.append((agent, lane, time))
     print("passed:", ", ".join(f"{count} at {state}" for state, count in sorted(seen.items())))
-    print(f"red lights passed: {len(red)}; on pieces without room to stand: {without_room}")
+    print(f"red lights passed: {len(red)}")
     for agent, (road, lane), time in red:
         print(f"agent {agent}: road {road}, lane {lane}, {time:.1f} s")
 

@@ -300,12 +300,12 @@ pub fn roads_and_junctions(
     mini::islands(painter, junctions);
     splitter::painted(painter, junctions);
     crossing::zebras(painter, junctions);
-    marking::stop_lines(painter, scenario, junctions);
+    marking::stop_lines(painter, scenario, layout, junctions);
     arrow::turns(painter, scenario, layout, junctions);
     arrow::one_ways(painter, scenario, layout, roads);
     if painter.scale() > LEAST_SIGNAL_SCALE {
         for junction in junctions {
-            signal::draw_off(painter, scenario, junction);
+            signal::draw_off(painter, scenario, layout, junction);
         }
     }
 }

@@ -10,7 +10,8 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::junction::{
-    Arm, ArmEnd, ArmLane, Junction, LaneEnd, Layout, Sign, connecting_curve, has_long_vehicles,
+    Arm, ArmEnd, ArmLane, Junction, LaneEnd, Layout, ROOM_TO_WAIT, Sign, connecting_curve,
+    has_long_vehicles,
 };
 use roadwright_scenario::{
     DrivingSide, Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scenario,
@@ -451,8 +452,13 @@ fn through_road(junction: &Junction) -> Option<(usize, usize)> {
     (count > 2 && are_neighbours && bend < MOST_BEND).then_some((i, j))
 }
 
-/// Lines across the road before junctions where the control asks for them.
-pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
+/// Lines across the road before junctions where the control asks for them and one can wait.
+pub(crate) fn stop_lines(
+    canvas: &mut impl Painter,
+    scenario: &Scenario,
+    layout: &Layout,
+    junctions: &[&Junction],
+) {
     let side = scenario.about().driving_side;
     let sets_back = has_long_vehicles(scenario);
     for junction in junctions.iter().filter(|junction| junction.is_crossing()) {
@@ -479,6 +485,7 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
             if alpha == 0.0 {
                 continue;
             }
+            let room = layout.room_before(scenario.network(), (end.road, end.end));
             for group in abreast(&lanes) {
                 let color = faded(MARKING, 0.95 * alpha);
                 // Lanes whose lines lie at different places have one each.
@@ -493,6 +500,9 @@ pub(crate) fn stop_lines(canvas: &mut impl Painter, scenario: &Scenario, junctio
                 };
                 for part in group.chunk_by(|a, b| (back(a) - back(b)).abs() < 0.05) {
                     let back = back(&part[0]);
+                    if room - back < ROOM_TO_WAIT {
+                        continue;
+                    }
                     if sign == Sign::Yield {
                         triangles(canvas, part, back, color);
                     } else {

@@ -10,7 +10,7 @@ use crate::painter::Painter;
 use crate::palette::{LAMP_OFF, SIGNAL_BOX, SIGNAL_LAMPS, faded, rgb};
 use glam::DVec2;
 use roadwright_geometry::Pose;
-use roadwright_scenario::junction::{Arm, Junction, Layout, Light, Sign};
+use roadwright_scenario::junction::{Arm, ArmEnd, Junction, Layout, Light, ROOM_TO_WAIT, Sign};
 use roadwright_scenario::{DrivingSide, RoadId, Scenario};
 use roadwright_simulation::SignalHead;
 use std::collections::BTreeMap;
@@ -66,10 +66,13 @@ impl Heads {
     }
 }
 
-/// The heads of all signalled approaches of a junction.
-pub fn heads(scenario: &Scenario, junction: &Junction) -> Vec<Heads> {
+/// The heads of all signalled approaches of a junction at which one can wait.
+pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<Heads> {
     let side = scenario.about().driving_side;
-    let signalled = junction.arms.iter().filter(|arm| arm.sign == Sign::Signal);
+    let network = scenario.network();
+    let has_room = |arm: &ArmEnd| layout.room_before(network, (arm.road, arm.end)) >= ROOM_TO_WAIT;
+    let signalled = junction.arms.iter();
+    let signalled = signalled.filter(|arm| arm.sign == Sign::Signal && has_room(arm));
     let of_arm = signalled.filter_map(|end| {
         let road = scenario.network().road(end.road)?;
         let arm = Arm::new(end.road, road, end.end);
@@ -112,7 +115,7 @@ pub fn lit(scenario: &Scenario, layout: &Layout, signals: &[SignalHead]) -> Vec<
     let junctions = signals
         .chunk_by(|a, b| a.node == b.node)
         .filter_map(|lanes| layout.junction_at(lanes[0].node));
-    let heads = junctions.flat_map(|junction| heads(scenario, junction));
+    let heads = junctions.flat_map(|junction| heads(scenario, layout, junction));
     heads
         .flat_map(|heads| heads.shown(|lane| lights.get(&(heads.road, lane)).copied()))
         .filter_map(|(head, light)| Some((head, light?)))
@@ -169,8 +172,13 @@ pub(crate) fn draw(painter: &mut impl Painter, head: Pose, lit: Option<Light>) {
 }
 
 /// Draws the heads of a junction as they are when nothing runs: all lamps off.
-pub(crate) fn draw_off(painter: &mut impl Painter, scenario: &Scenario, junction: &Junction) {
-    for heads in heads(scenario, junction) {
+pub(crate) fn draw_off(
+    painter: &mut impl Painter,
+    scenario: &Scenario,
+    layout: &Layout,
+    junction: &Junction,
+) {
+    for heads in heads(scenario, layout, junction) {
         draw(painter, heads.first, None);
     }
 }

@@ -389,6 +389,16 @@ pub enum RoadEnd {
     End,
 }
 
+impl RoadEnd {
+    /// The other end.
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Start => Self::End,
+            Self::End => Self::Start,
+        }
+    }
+}
+
 /// Where a lane lies across the road at some distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LaneBand {

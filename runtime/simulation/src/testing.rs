@@ -72,9 +72,18 @@ impl Stand {
 
     /// Straight roads whose junctions have rules; roads are numbered from 1.
     pub(crate) fn ruled(roads: &[Straight], rules: &JunctionRules) -> Self {
+        Self::with_lanes(3.25, roads, rules)
+    }
+
+    /// The same with lanes of a width, m.
+    pub(crate) fn with_lanes(width: f64, roads: &[Straight], rules: &JunctionRules) -> Self {
         let mut scenario = Scenario::new("stand");
         for &(from, to, forward, backward) in roads {
-            draw_street(&mut scenario, (from, to), &street(forward, backward));
+            let style = RoadStyle {
+                section: CrossSection::driving(forward, backward, width),
+                ..street(forward, backward)
+            };
+            draw_street(&mut scenario, (from, to), &style);
         }
         let network = scenario.network();
         let crossings = network

@@ -6,8 +6,8 @@ use crate::arguments::Junction as Arguments;
 use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
-    ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, RightOfWay, Signals,
-    Turn, has_long_vehicles, layout, signal_plans,
+    ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, ROOM_TO_WAIT,
+    RightOfWay, Signals, Turn, has_long_vehicles, layout, signal_plans,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
 use roadwright_simulation::Ground;
@@ -48,6 +48,9 @@ struct Arm {
     sign: &'static str,
     /// Where vehicles stop, m along the road.
     stop_line: f64,
+    /// Whether a car can wait there. Where it cannot, because another junction is too near behind, there is
+    /// no line, and signals and signs of that junction hold for both.
+    has_room: bool,
     /// The lanes that end there.
     lanes: Vec<i8>,
     /// Lanes whose line lies farther out, because buses turn there.
@@ -178,8 +181,10 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let scenario = load(&arguments.file)?;
     let layout = layout(scenario.network(), scenario.about());
     let Some(node) = arguments.node else {
-        let crossings = layout.junctions.iter().filter(|j| has_rules(j));
-        let reports: Vec<_> = crossings.map(|j| Report::of(j, &scenario)).collect();
+        let crossings = layout.junctions.iter().filter(|j| j.is_ruled());
+        let reports: Vec<_> = crossings
+            .map(|j| Report::of(j, &scenario, &layout))
+            .collect();
         if arguments.json {
             print_json(&reports)?;
         } else {
@@ -211,7 +216,7 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
         crossings: crossings(junction, &greens),
         signals,
         bound: Ground::new(&scenario).longest_wait_at(NodeId(node)),
-        ..Report::in_full(junction, &scenario)
+        ..Report::in_full(junction, &scenario, &layout)
     };
     if arguments.json {
         print_json(&report)?;
@@ -221,13 +226,8 @@ pub(crate) fn junction(arguments: &Arguments) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-/// Whether it matters who goes first.
-fn has_rules(junction: &Junction) -> bool {
-    junction.is_crossing() || junction.control == Control::Signals || !junction.crossings.is_empty()
-}
-
 impl Report {
-    fn of(junction: &Junction, scenario: &Scenario) -> Self {
+    fn of(junction: &Junction, scenario: &Scenario, layout: &Layout) -> Self {
         let network = scenario.network();
         let is_decided = |node: &NodeId| {
             let rules = network.node(*node).map(|node| &node.rules);
@@ -240,6 +240,8 @@ impl Report {
         let arms = junction.arms.iter().map(|arm| {
             let own = set_back.iter();
             let own = own.filter(|(lane, _)| (lane.road, lane.end) == (arm.road, arm.end));
+            let most = own.clone().map(|(_, by)| *by).fold(0.0, f64::max);
+            let room = layout.room_before(network, (arm.road, arm.end));
             let length = network.road(arm.road).map_or(0.0, |road| road.length());
             let (end, stop_line) = match arm.end {
                 RoadEnd::Start => ("start", arm.trim),
@@ -251,6 +253,7 @@ impl Report {
                 end,
                 sign: arm.sign.name(),
                 stop_line,
+                has_room: room - most >= ROOM_TO_WAIT,
                 lanes: entering_lanes(scenario, arm),
                 set_back: own
                     .map(|&(lane, by)| SetBack {
@@ -278,7 +281,7 @@ impl Report {
         }
     }
 
-    fn in_full(junction: &Junction, scenario: &Scenario) -> Self {
+    fn in_full(junction: &Junction, scenario: &Scenario, layout: &Layout) -> Self {
         let conflicts = Conflicts::of(junction);
         let right = RightOfWay::of(junction, &conflicts);
         let paths = (0..).zip(&junction.paths).map(|(number, path)| Path {
@@ -292,7 +295,7 @@ impl Report {
         });
         Self {
             paths: paths.collect(),
-            ..Self::of(junction, scenario)
+            ..Self::of(junction, scenario, layout)
         }
     }
 
@@ -315,6 +318,14 @@ impl Report {
     fn print(&self, out: &mut impl Write) -> std::io::Result<()> {
         writeln!(out, "{}", self.line())?;
         for arm in &self.arms {
+            if !arm.has_room {
+                writeln!(
+                    out,
+                    "  road {} {}: no room to wait; signals and signs before the junction behind hold",
+                    arm.road, arm.end
+                )?;
+                continue;
+            }
             writeln!(
                 out,
                 "  road {} {}: stop line at s = {:.2} m of lanes {:?}, sign: {}",

@@ -21,6 +21,7 @@ mod mini;
 mod outline;
 mod right_of_way;
 mod rings;
+mod room;
 mod setback;
 mod signals;
 mod splitter;
@@ -42,6 +43,7 @@ pub use meeting::Meeting;
 pub use mini::MiniRing;
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
+pub use room::ROOM_TO_WAIT;
 pub use setback::has_long_vehicles;
 pub use signals::{
     Between, DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans,
@@ -194,6 +196,11 @@ impl Junction {
     /// Whether traffic streams cross or merge here, so that right of way matters.
     pub fn is_crossing(&self) -> bool {
         self.arms.len() > 2 && !self.is_direct
+    }
+
+    /// Whether it matters who goes first: streams cross or merge, signals stand there, or people cross.
+    pub fn is_ruled(&self) -> bool {
+        self.is_crossing() || self.control == Control::Signals || !self.crossings.is_empty()
     }
 
     /// The outline as a polygon, arcs within 5 cm.

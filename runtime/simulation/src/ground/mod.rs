@@ -285,16 +285,25 @@ impl Ground {
         })
     }
 
-    /// The signals of all lanes, where `light` says what that of a connection shows. O(lanes with
-    /// signals), but for the first time: O(lanelets).
+    /// The signals of all lanes at which one can wait, where `light` says what that of a connection shows.
+    /// O(lanes with signals), but for the first time: O(lanelets).
     pub(crate) fn signal_heads<'a>(
         &'a self,
+        has_buses: bool,
         light: impl Fn((u32, u32)) -> Light + 'a,
     ) -> impl Iterator<Item = SignalHead> + 'a {
         let posts = self
             .signal_posts
             .get_or_init(|| signal_heads::posts(&self.roads));
-        posts.iter().filter_map(move |post| post.showing(&light))
+        let is_seen = move |post: &&signal_heads::Post| post.is_waited_at(&self.roads, has_buses);
+        let seen = posts.iter().filter(is_seen);
+        seen.filter_map(move |post| post.showing(&light))
+    }
+
+    /// Whether it matters who goes first at a junction; else it is contested only because two bodies do not
+    /// fit past each other in a bend.
+    pub(crate) fn is_ruled(&self, junction: u32) -> bool {
+        self.roads.is_ruled(junction)
     }
 
     /// Where people on foot cross.

@@ -5,13 +5,15 @@ use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
-    Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, SignalPlans,
-    Signals, Turn, layout, layout_after_edit, signal_plans,
+    Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, ROOM_TO_WAIT,
+    RightOfWay, SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
-    Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, Scenario, SignalMode,
+    Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, RoadNetwork, Scenario,
+    SignalMode,
 };
+use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
@@ -214,6 +216,8 @@ pub(crate) struct Roads {
     /// For each group of signals whether its stages last for fixed times.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
+    /// How much road lies before the signals of an arm, m, where that may be too little to wait.
+    rooms: BTreeMap<(RoadId, RoadEnd), f64>,
     rings: Rings,
     crossings: Crossings,
     /// Where two cars do not fit side by side.
@@ -261,6 +265,21 @@ impl WaysIn {
     fn get(&self, junction: u32, path: u32) -> &WayIn {
         &self.all[(self.firsts[junction as usize] + path) as usize]
     }
+}
+
+/// How much road lies before signals, m, where that is less than a car and a line that is set back need.
+fn rooms_before_signals(
+    network: &RoadNetwork,
+    layout: &Layout,
+    plans: &SignalPlans,
+) -> BTreeMap<(RoadId, RoadEnd), f64> {
+    let junctions = layout.junctions.iter().zip(&plans.signals);
+    let signalled = junctions.filter(|(_, signals)| signals.is_some());
+    let arms = signalled.flat_map(|(junction, _)| &junction.arms);
+    let rooms = arms
+        .map(|arm| (arm.road, arm.end))
+        .map(|end| (end, layout.room_before(network, end)));
+    rooms.filter(|(_, room)| room.is_finite()).collect()
 }
 
 /// The programme of each group of signals.
@@ -337,6 +356,7 @@ impl Roads {
         let fixed_times = |programme: &Programme| programme.mode == SignalMode::Fixed;
         Self {
             joins: Joins::new(&graph, &gists),
+            rooms: rooms_before_signals(scenario.network(), &layout, &plans),
             rings: Rings::new(scenario.network(), &layout, &graph),
             ways_to_alleys: ways_to_alleys(&graph, &alleys),
             alleys,
@@ -529,6 +549,19 @@ impl Roads {
     /// The group of the signals of a node.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
         self.groups[*self.layout.junction_of.get(&NodeId(node))?]
+    }
+
+    /// Whether it matters who goes first at a junction.
+    pub(super) fn is_ruled(&self, junction: u32) -> bool {
+        self.layout.junctions[junction as usize].is_ruled()
+    }
+
+    /// Whether a vehicle can wait before the signals of a path; else those of the junction behind hold for
+    /// both.
+    pub(super) fn has_room_to_wait(&self, junction: u32, path: u32, has_buses: bool) -> bool {
+        let from = self.layout.junctions[junction as usize].paths[path as usize].from;
+        let room = self.rooms.get(&(from.road, from.end));
+        room.is_none_or(|room| room - self.setback(junction, path, has_buses) >= ROOM_TO_WAIT)
     }
 
     /// The nodes that a junction stands for.

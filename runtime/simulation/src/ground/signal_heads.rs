@@ -67,6 +67,13 @@ pub(super) fn posts(roads: &Roads) -> Vec<Post> {
 }
 
 impl Post {
+    /// Whether a vehicle can wait there. Where it cannot, because another junction is too near behind, there
+    /// is no signal: those of that junction hold for both.
+    pub(super) fn is_waited_at(&self, roads: &Roads, has_buses: bool) -> bool {
+        let mut paths = self.paths.iter();
+        paths.all(|&path| roads.has_room_to_wait(self.junction, path, has_buses))
+    }
+
     /// What it shows, where `light` says it of a connection.
     pub(super) fn showing(&self, light: impl Fn((u32, u32)) -> Light) -> Option<SignalHead> {
         let shown = self.paths.iter().map(|&path| light((self.junction, path)));

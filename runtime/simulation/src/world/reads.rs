@@ -166,7 +166,7 @@ impl World {
     /// O(lanelets).
     pub fn signals(&self) -> impl Iterator<Item = SignalHead> + '_ {
         let light = |path| self.traffic.signals.light(&self.ground, path);
-        self.ground.signal_heads(light)
+        self.ground.signal_heads(self.types.sets_lines_back, light)
     }
 
     /// Looks into an agent that drives; `None` for others.

@@ -319,7 +319,7 @@ impl Claims {
             let is_first = need.at == head.request.at;
             // At amber it may not get away before the light is red, and the others would wait for it.
             let is_green = scene.light((need.junction, need.path)) == Light::Green;
-            if is_first && (distance > AT_LINE || !is_green) {
+            if is_first && distance > AT_LINE || need.has_law && !is_green {
                 return false;
             }
             let junction = JunctionState {
@@ -378,6 +378,7 @@ impl Claims {
                 path,
                 at,
                 exit,
+                has_law: true,
             };
             let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)

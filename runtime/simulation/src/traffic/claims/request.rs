@@ -46,6 +46,8 @@ pub(super) struct Need {
     pub(super) at: u32,
     /// Lanelet beyond the junction.
     pub(super) exit: LaneletId,
+    /// Whether its signals and signs count: it is the first one, or there were only narrow bends before.
+    pub(super) has_law: bool,
 }
 
 impl Request {
@@ -82,6 +84,7 @@ impl Scene<'_> {
         let route = self.route(request.agent);
         let mut room = 0.0;
         let mut at = request.at;
+        let mut is_ruled = false;
         while let Some(lanelet) = route.lanelet(at) {
             if out.len() == MAX_CHAIN {
                 return;
@@ -95,7 +98,9 @@ impl Scene<'_> {
                         path,
                         at,
                         exit,
+                        has_law: out.is_empty() || !is_ruled,
                     });
+                    is_ruled |= self.ground.is_ruled(junction);
                     // In a ring one may stand: there is room to move on while one place is free.
                     if self.ground.ring(exit).is_some() {
                         return;

@@ -409,12 +409,17 @@ fn may_enter(
 ) -> Result<Option<u64>, Refusal> {
     is_stopped(request, need, scene)?;
     let right = &scene.ground.law(need.junction).right_of_way;
-    let is_first = need.at == request.at;
-    if is_first && scene.light((need.junction, need.path)).is_red() {
+    let path = (need.junction, need.path);
+    if need.at == request.at && scene.light(path).is_red() {
         return turns_on_red(request, need, junction, scene);
     }
+    // The light of the first junction has been looked at already.
+    let is_behind_bend = need.has_law && need.at != request.at;
+    if is_behind_bend && scene.is_stopped_by_light(path, request.agent, to_line(request, scene)) {
+        return Err(Refusal::Red);
+    }
     let is_locked = is_locked(request, need.junction, scene);
-    if is_first && !is_locked && gives_way(request, need, junction, right, scene) {
+    if need.has_law && !is_locked && gives_way(request, need, junction, right, scene) {
         return Err(Refusal::GivesWay);
     }
     find_place(request, need, junction, scene)
@@ -458,10 +463,9 @@ fn to_line(request: &Request, scene: &Scene<'_>) -> f64 {
 /// Whether a sign or people on foot stop a vehicle, and which of them.
 pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
     // Signals and signs are for who comes to the first junction of a chain: between it and the next one
-    // nobody can stand, so there is no line to stop at. The light has been looked at already.
-    let is_first = need.at == request.at;
+    // nobody can stand, so there is no line to stop at.
     let is_stop = scene.sign((need.junction, need.path)) == Sign::Stop;
-    if is_first && is_stop && !has_stopped(request.agent, to_line(request, scene), scene) {
+    if need.has_law && is_stop && !has_stopped(request.agent, to_line(request, scene), scene) {
         return Err(Refusal::Stop);
     }
     if scene.waits_for_people(request, need) {

@@ -6,7 +6,7 @@ use crate::clock::Clock;
 use crate::modules::SignalControllers;
 use crate::route::place_to_wait;
 use crate::testing::Stand;
-use roadwright_geometry::DVec2;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};

@@ -167,9 +167,9 @@ impl Claims {
                 let is_near = distance <= AT_LINE;
                 let is_kept = || grant.is_in_ring || is_near && self.is_counted_on(grant, scene);
                 let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
-                let is_red = grant.is_first
-                    && !goes_on
-                    && scene.is_stopped_by_light(path, grant.agent, distance);
+                let is_red = !goes_on
+                    && scene.is_stopped_by_light(path, grant.agent, distance)
+                    && self.has_law(grant, scene);
                 let is_closed = grant.is_first
                     && self.closed.contains(&junction)
                     && scene.can_stop(grant.agent, distance)

@@ -1,7 +1,7 @@
 //! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
 
 use super::scene::Scene;
-use super::{Claims, Scratch};
+use super::{Claims, Grant, Scratch};
 use crate::agents::Refusal;
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
@@ -20,15 +20,16 @@ impl Claims {
     /// need, so that others keep off them: they pass first, since they are there already.
     pub(super) fn watch(&mut self, intruders: &mut [Intruder], scene: &Scene<'_>) {
         for &junction in &self.busy {
-            for grant in &mut self.granted[junction as usize] {
-                if grant.has_entered || scene.before_line(junction, grant) >= 0.0 {
+            for number in 0..self.granted[junction as usize].len() {
+                let grant = self.granted[junction as usize][number];
+                if grant.has_entered || scene.before_line(junction, &grant) >= 0.0 {
                     continue;
                 }
-                grant.has_entered = true;
-                self.entries.note((junction, grant), scene);
-                let is_red = grant.is_first
-                    && !grant.is_on_red
-                    && scene.light((junction, grant.path)).is_red();
+                self.granted[junction as usize][number].has_entered = true;
+                self.entries.note((junction, &grant), scene);
+                let is_red = !grant.is_on_red
+                    && scene.light((junction, grant.path)).is_red()
+                    && self.has_law(&grant, scene);
                 self.counts.red_passed += u64::from(is_red);
             }
         }
@@ -56,6 +57,29 @@ impl Claims {
             };
             self.hold_inside(intruder.agent, (junction, path), intruder.at, exit);
         }
+    }
+
+    /// Whether signals count for the holder of a grant: it asked for that junction first, or there were only
+    /// narrow bends before it, where nobody has the right of way.
+    pub(super) fn has_law(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
+        let route = scene.route(grant.agent);
+        let mut first = *grant;
+        while !first.is_first {
+            let mut before = (0..first.at).rev().filter_map(|at| {
+                let (junction, _) = scene.ground.contested(route.lanelet(at)?)?;
+                Some((junction, at))
+            });
+            let Some((behind, at)) = before.next() else {
+                return false;
+            };
+            let mut held = self.granted[behind as usize].iter();
+            let held = held.find(|held| (held.agent, held.at) == (grant.agent, at));
+            let Some(held) = held.filter(|_| !scene.ground.is_ruled(behind)) else {
+                return false;
+            };
+            first = *held;
+        }
+        true
     }
 
     /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
