@@ -198,6 +198,8 @@ pub(crate) enum Refusal {
     Closed,
     /// Somebody comes through an alley, or has waited for it for longer.
     Alley,
+    /// Somebody off the lanes is in the junction, on its way.
+    OffLanes,
 }
 
 /// What the behaviour of an agent wants until it wants something else.

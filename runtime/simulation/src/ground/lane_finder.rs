@@ -40,7 +40,7 @@ impl LaneFinder {
     }
 
     /// The lanelets within a distance of a place, each with how far it misses it.
-    fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
+    pub(super) fn around(&self, graph: &LaneGraph, place: DVec2, reach: f64) -> Vec<(f64, Spot)> {
         let mut found: Vec<(f64, Spot)> = Vec::new();
         // Points lie half a cell apart at most: of a lane that comes within the reach one is found with
         // a cell more.

@@ -560,6 +560,12 @@ impl Ground {
         })
     }
 
+    /// The lanelets within a distance of a place, m.
+    pub(crate) fn near(&self, place: DVec2, reach: f64) -> impl Iterator<Item = Spot> + use<> {
+        let found = self.finder().around(&self.roads.graph, place, reach);
+        found.into_iter().map(|(_, spot)| spot)
+    }
+
     /// Finds lanelets by place.
     pub(crate) fn finder(&self) -> &LaneFinder {
         self.finder

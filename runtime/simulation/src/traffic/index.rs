@@ -39,6 +39,14 @@ struct Range {
 // The vehicle ahead of one on its lanelet is the next entry, if that is on the same lanelet; the
 // hindmost of a lanelet is the first of its range. Neither needs a search.
 
+/// A body off the lanes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OffLane {
+    pub(crate) body: OrientedBox,
+    /// The layers of roads on which it is, one bit each.
+    pub(crate) layers: u32,
+}
+
 /// Vehicles by lanelet, from back to front, and in a grid.
 #[derive(Default)]
 pub(crate) struct Index {
@@ -61,6 +69,8 @@ pub(crate) struct Index {
     grid: GridIndex,
     /// Whether any of them is off the lanes: only those are looked out for by lane traffic.
     pub(crate) any_off_lane: bool,
+    /// The bodies off the lanes: vehicles with their trailers, and trailers that stand alone.
+    pub(crate) off_lanes: Vec<OffLane>,
     /// Radius of the largest of them around its middle, m.
     pub(crate) largest: f64,
 }
@@ -87,10 +97,36 @@ impl Index {
             self.any_off_lane |= !position.is_on_lane();
         }
         self.fill(agents);
+        self.note_off_lanes(bodies, types);
         // Bodies that follow their lanes need no grid: their order along the lanes says who is near.
         // Others look for bodies by place in every step.
         if agents.count_of(DynamicsLevel::Lane) < agents.count() {
             self.locate(bodies, types);
+        }
+    }
+
+    /// Notes the bodies off the lanes. O(agents) if there are any.
+    fn note_off_lanes(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
+        self.off_lanes.clear();
+        let standing = bodies.dynamics.standing.footprints(types);
+        let off_lane = |(body, layers)| OffLane { body, layers };
+        self.off_lanes.extend(standing.map(off_lane));
+        if !self.any_off_lane {
+            return;
+        }
+        let agents = bodies.agents;
+        for agent in agents.driving() {
+            let position = &agents.position[agent as usize];
+            if position.is_on_lane() {
+                continue;
+            }
+            let layers = bodies.ground.layers(position);
+            let body = types.get(agents.identity[agent as usize].vehicle_type);
+            let vehicle = body.covered(bodies.pose(agent));
+            let trailers = bodies.trailer_boxes(agent, types).into_iter();
+            let all = std::iter::once(vehicle).chain(trailers);
+            self.off_lanes
+                .extend(all.map(|body| off_lane((body, layers))));
         }
     }
 

@@ -74,6 +74,7 @@ mod closing;
 mod follow_up;
 mod gridlock;
 mod look;
+mod off_lanes;
 mod on_foot;
 mod promise;
 mod request;
@@ -207,6 +208,9 @@ pub(crate) struct Claims {
     /// Junctions from which those who come are held back, since their stop lines are to move outward.
     #[serde(skip)]
     held_back: Vec<u32>,
+    /// Junctions and paths on which bodies off the lanes are, in order. Noted anew before each decision.
+    #[serde(skip)]
+    taken: Vec<(u32, u32)>,
     /// Rings are left as they are: what a test compares with.
     #[cfg(test)]
     #[serde(skip)]

@@ -95,6 +95,9 @@ impl Claims {
         {
             return Verdict::Refused(Refusal::Closed);
         }
+        if self.is_taken(needs) {
+            return Verdict::Refused(Refusal::OffLanes);
+        }
         if let Err(refusal) = self.find_room((request, needs), pending, Trust::LetIn, scene) {
             return Verdict::Refused(refusal);
         }

@@ -80,6 +80,13 @@ impl Stand {
         self.agents.position[index].s = s;
         self.agents.progress[index].at = 1;
     }
+
+    /// Puts a car off the lanes, with its rear axle at a pose.
+    fn put_off_lanes(&mut self, agent: u32, pose: Pose) {
+        let index = agent as usize;
+        self.agents.position[index].lanelet = NO_LANELET;
+        self.agents.motion[index].pose = pose;
+    }
 }
 
 fn ruled(control: Control) -> Stand {
@@ -651,6 +658,126 @@ fn who_may_lose_its_green_before_it_enters_leaves_its_place_to_nobody() {
             leaves_its_place,
             "{before_end} steps: {refused:?}"
         );
+    }
+}
+
+#[test]
+fn there_is_a_signal_between_two_junctions_only_where_a_car_can_wait() {
+    let rules = JunctionRules {
+        control: Some(Control::Signals),
+        ..JunctionRules::default()
+    };
+    let mut seen = [0, 0];
+    for apart in (36..=60).map(|halves| 0.5 * f64::from(halves)) {
+        let (mut stand, way) = two_crossings_of(apart, &rules);
+        let paths = [way[1], way[3]].map(|way| stand.ground.contested(way).unwrap());
+        let is_green = |stand: &Stand| {
+            let light = |path| stand.signals.light(&stand.ground, path);
+            paths.iter().all(|&path| light(path) == Light::Green)
+        };
+        let green = (1..1000).find(|&step| {
+            stand.wait_until(step);
+            is_green(&stand)
+        });
+        let comes = stand.car(1, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+        stand.step(green.unwrap() + 1);
+        let needs_both = granted_to(&stand, comes) == 4;
+        let heads = stand.ground.signal_heads(false, |_| Light::Green);
+        let has_signal = heads.filter(|head| head.road == RoadId(2)).count() > 0;
+        assert_eq!(needs_both, !has_signal, "{apart} m apart");
+        seen[usize::from(has_signal)] += 1;
+    }
+    assert!(seen.iter().all(|&count| count > 3), "{seen:?}");
+}
+
+#[test]
+fn signals_behind_a_narrow_bend_hold_before_it() {
+    let rules = JunctionRules {
+        control: Some(Control::Signals),
+        ..JunctionRules::default()
+    };
+    let mut seen = 0;
+    for apart in (8..=20).map(f64::from) {
+        // The street bends by 17 degrees before it crosses another one.
+        let y = 0.3 * apart;
+        let roads = [
+            ((-100.0, 0.0), (0.0, 0.0), 1, 1),
+            ((0.0, 0.0), (apart, y), 1, 1),
+            ((apart, y), (apart + 100.0, y + 30.0), 1, 1),
+            ((apart + 30.0, y - 100.0), (apart - 30.0, y + 100.0), 1, 1),
+        ];
+        let mut stand = Stand::with_lanes(2.4, &roads, &rules);
+        let graph = stand.ground.graph();
+        let approach = graph.lanes_of(RoadId(1)).flat_map(|(_, pieces)| pieces);
+        let mut way = vec![
+            *approach
+                .filter(|&&id| graph.line(id).heading(0.0) < 1.0)
+                .next()
+                .unwrap(),
+        ];
+        let is_straight = |from: LaneletId, to: &&LaneletId| {
+            let turned =
+                graph.line(**to).heading(graph.line(**to).length()) - graph.line(from).heading(0.0);
+            turned.abs() < 0.5
+        };
+        while let Some(&next) = graph
+            .successors(way[way.len() - 1])
+            .iter()
+            .find(|to| is_straight(way[way.len() - 1], to))
+        {
+            way.push(next);
+        }
+        let contested = way.iter().filter_map(|&id| stand.ground.contested(id));
+        let contested: Vec<(u32, u32)> = contested.collect();
+        let [bend, crossing] = contested[..] else {
+            continue;
+        };
+        assert!(stand.ground.is_ruled(crossing.0) && !stand.ground.is_ruled(bend.0));
+        let mut asks_at = |wanted| {
+            let step = (1..1000).find(|&step| {
+                stand.wait_until(step);
+                stand.signals.light(&stand.ground, crossing) == wanted
+            });
+            let comes = stand.car(1, &way, stand.ground.length(way[0]) - 8.0, 4.0);
+            stand.step(step.unwrap() + 1);
+            let answer = (granted_to(&stand, comes), stand.refused(comes));
+            stand.agents.remove(comes);
+            answer
+        };
+        // Where it fits in between it asks for the bend alone.
+        if asks_at(Light::Green) == (4, Refusal::None) {
+            seen += 1;
+            assert_eq!(asks_at(Light::Red), (0, Refusal::Red), "{apart} m");
+        }
+    }
+    assert!(seen > 3);
+}
+
+#[test]
+fn who_is_off_the_lanes_in_a_junction_holds_the_ways_that_it_touches() {
+    // (rear axle of who has left the lanes, whether who comes from the west and from the south is let in)
+    let cases = [
+        ((4.5, -1.7, 0.0), [false, true]),
+        ((0.0, 0.0, 0.8), [false, false]),
+        // Before the line, and beside the way.
+        ((-30.0, -1.7, 0.0), [true, true]),
+        ((9.0, 1.7, 3.1), [true, true]),
+    ];
+    for ((x, y, heading), let_in) in cases {
+        for (direction, is_let_in) in [DVec2::X, DVec2::Y].into_iter().zip(let_in) {
+            let mut crossing = ruled(Control::Zipper);
+            let stray = crossing.comes(1, DVec2::X, 60.0, 0.0);
+            crossing.put_off_lanes(stray, Pose::new(x, y, heading));
+            let comes = crossing.comes(2, direction, 5.0, 4.0);
+            crossing.step(1);
+            assert_eq!(crossing.is_let_in(comes), is_let_in, "{direction} {x} {y}");
+            let refused = crossing.refused(comes);
+            assert_eq!(refused == Refusal::OffLanes, !is_let_in, "{refused:?}");
+            // Nothing is left of it.
+            crossing.agents.remove(stray);
+            crossing.step(2);
+            assert!(crossing.is_let_in(comes), "{direction} {x} {y}");
+        }
     }
 }
 

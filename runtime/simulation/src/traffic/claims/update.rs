@@ -59,6 +59,7 @@ impl Claims {
             routes,
             ..
         } = given;
+        self.look_off_lanes(ground, &given.index.off_lanes);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
         self.note_places(&given.beside(people).with(agents));
@@ -296,7 +297,11 @@ impl Claims {
                     };
                     scratch.pending.extend(needs.iter().map(way));
                 }
-                if !matches!(refusal, Refusal::NoRoom | Refusal::Red | Refusal::Closed) {
+                let may_last = matches!(
+                    refusal,
+                    Refusal::NoRoom | Refusal::Red | Refusal::Closed | Refusal::OffLanes
+                );
+                if !may_last {
                     let age = request.age(&scene);
                     Alleys::keep_for(request.agent, age, alleys, &mut scratch.kept_alleys);
                 }

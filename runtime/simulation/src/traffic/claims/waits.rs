@@ -43,6 +43,8 @@ pub enum Why {
     People,
     /// An edit changes the junction as soon as it is empty.
     Closed,
+    /// Somebody off the lanes is in the junction, on its way.
+    OffLanes,
     /// Somebody comes through an alley of this road, or has waited for it for longer.
     Alley(RoadId),
 }
@@ -60,6 +62,7 @@ impl fmt::Display for Why {
             Self::Inside => "who passes first inside",
             Self::People => "people on foot",
             Self::Closed => "the change of the junction",
+            Self::OffLanes => "somebody off the lanes in its way",
             Self::Alley(road) => return write!(f, "its turn in the alley of {road}"),
         })
     }
@@ -101,6 +104,7 @@ impl Claims {
             Refusal::NoRoom => (claim.asked_for, Why::NoRoom),
             Refusal::People => (claim.asked_for, Why::People),
             Refusal::Closed => (claim.asked_for, Why::Closed),
+            Refusal::OffLanes => (claim.asked_for, Why::OffLanes),
             // It is told above.
             Refusal::Alley => return None,
         };
@@ -203,7 +207,9 @@ impl Claims {
             met.map(|grant| grant.agent).collect()
         };
         match why {
-            Why::Red | Why::Stop | Why::Looks | Why::People | Why::Alley(_) => Vec::new(),
+            Why::Red | Why::Stop | Why::Looks | Why::People | Why::OffLanes | Why::Alley(_) => {
+                Vec::new()
+            }
             Why::Closed => granted.iter().map(|grant| grant.agent).collect(),
             Why::Queue => scene
                 .index

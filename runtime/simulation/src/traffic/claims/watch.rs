@@ -96,7 +96,10 @@ impl Claims {
             path: other.path,
             distance: other.distance - scene.setback(other.path),
             speed: scene.speed(other.agent),
-            has_room: scene.agents.claim[other.agent as usize].refused != Refusal::NoRoom,
+            has_room: !matches!(
+                scene.agents.claim[other.agent as usize].refused,
+                Refusal::NoRoom | Refusal::OffLanes
+            ),
         }));
         for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
             let grants = self.granted[junction as usize].iter();

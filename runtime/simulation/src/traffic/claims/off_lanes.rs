@@ -1,0 +1,53 @@
+//! Bodies off the lanes that are in junctions: pushed there, steered by hand, or put down. They draw no
+//! tickets, and hold all ways that they touch: nobody is let in along those until they are gone.
+
+use super::Claims;
+use super::request::Need;
+use crate::ground::Ground;
+use crate::traffic::index::OffLane;
+use roadwright_geometry::centre_line::CentreLine;
+use roadwright_geometry::oriented_box::OrientedBox;
+
+/// What a car on a way covers beside its middle, m, with a hand's breadth.
+const HALF_WIDTH: f64 = 1.1;
+/// Length of the pieces that a way is looked at in, m.
+const PIECE: f64 = 1.0;
+
+impl Claims {
+    /// Notes on which ways bodies off the lanes are. O(bodies, and lanes near each).
+    pub(super) fn look_off_lanes(&mut self, ground: &Ground, bodies: &[OffLane]) {
+        let taken = &mut self.taken;
+        taken.clear();
+        for OffLane { body, layers } in bodies {
+            let reach = body.radius() + HALF_WIDTH;
+            let near = ground.near(body.centre, reach);
+            taken.extend(near.filter_map(|(lanelet, s, _)| {
+                let path = ground.contested(lanelet)?;
+                let is_level = ground.layers_of(lanelet) & layers != 0;
+                (is_level && lies_on(body, ground.line(lanelet), (s, reach))).then_some(path)
+            }));
+        }
+        taken.sort_unstable();
+        taken.dedup();
+    }
+
+    /// Whether a body off the lanes is in the way of a request.
+    pub(super) fn is_taken(&self, needs: &[Need]) -> bool {
+        let taken = &self.taken;
+        !taken.is_empty()
+            && needs
+                .iter()
+                .any(|need| taken.binary_search(&(need.junction, need.path)).is_ok())
+    }
+}
+
+/// Whether a body lies on what a car covers along a line, no farther from `s` than `reach`, m.
+fn lies_on(body: &OrientedBox, line: CentreLine<'_>, (s, reach): (f64, f64)) -> bool {
+    let (from, to) = ((s - reach).max(0.0), (s + reach).min(line.length()));
+    let pieces = ((to - from) / PIECE).ceil().max(1.0);
+    let length = (to - from) / pieces;
+    (0..pieces as usize).any(|piece| {
+        let middle = line.pose(from + (piece as f64 + 0.5) * length);
+        OrientedBox::new(middle, length, 2.0 * HALF_WIDTH).penetration(body) > 0.0
+    })
+}
