@@ -690,49 +690,69 @@ fn there_is_a_signal_between_two_junctions_only_where_a_car_can_wait() {
     assert!(seen.iter().all(|&count| count > 3), "{seen:?}");
 }
 
-#[test]
-fn signals_behind_a_narrow_bend_hold_before_it() {
+/// The lanelets from the only way in of a road straight on.
+fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletId> {
+    let graph = stand.ground.graph();
+    let lanes = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);
+    let mut ways = lanes
+        .copied()
+        .filter(|&id| graph.predecessors(id).is_empty());
+    let mut way = vec![ways.next().unwrap()];
+    let heading = graph.line(way[0]).heading(0.0);
+    let is_straight = |to: &&LaneletId| {
+        let line = graph.line(**to);
+        (line.heading(line.length()) - heading).abs() < 0.5
+    };
+    while let Some(&next) = graph
+        .successors(way[way.len() - 1])
+        .iter()
+        .find(is_straight)
+    {
+        way.push(next);
+    }
+    way
+}
+
+/// A narrow street that bends by 17 degrees so far, m, before it crosses another one with signals; the way
+/// along it and the path of that across. Nothing where two cars fit past each other in the bend.
+fn bend_before_signals(
+    apart: f64,
+    mode: SignalMode,
+) -> Option<(Stand, Vec<LaneletId>, (u32, u32))> {
+    let y = 0.3 * apart;
+    let roads = [
+        ((-100.0, 0.0), (0.0, 0.0), 1, 1),
+        ((0.0, 0.0), (apart, y), 1, 1),
+        ((apart, y), (apart + 100.0, y + 30.0), 1, 1),
+        ((apart + 30.0, y - 100.0), (apart, y), 1, 1),
+        ((apart, y), (apart - 30.0, y + 100.0), 1, 1),
+    ];
     let rules = JunctionRules {
         control: Some(Control::Signals),
+        plan: Some(SignalPlan {
+            mode,
+            ..SignalPlan::default()
+        }),
         ..JunctionRules::default()
     };
+    let stand = Stand::with_lanes(2.4, &roads, &rules);
+    let way = straight_on(&stand, 1);
+    let contested = way.iter().filter_map(|&id| stand.ground.contested(id));
+    let contested: Vec<(u32, u32)> = contested.collect();
+    let [bend, crossing] = contested[..] else {
+        return None;
+    };
+    assert!(stand.ground.is_ruled(crossing.0) && !stand.ground.is_ruled(bend.0));
+    Some((stand, way, crossing))
+}
+
+#[test]
+fn signals_behind_a_narrow_bend_hold_before_it() {
     let mut seen = 0;
     for apart in (8..=20).map(f64::from) {
-        // The street bends by 17 degrees before it crosses another one.
-        let y = 0.3 * apart;
-        let roads = [
-            ((-100.0, 0.0), (0.0, 0.0), 1, 1),
-            ((0.0, 0.0), (apart, y), 1, 1),
-            ((apart, y), (apart + 100.0, y + 30.0), 1, 1),
-            ((apart + 30.0, y - 100.0), (apart - 30.0, y + 100.0), 1, 1),
-        ];
-        let mut stand = Stand::with_lanes(2.4, &roads, &rules);
-        let graph = stand.ground.graph();
-        let approach = graph.lanes_of(RoadId(1)).flat_map(|(_, pieces)| pieces);
-        let mut way = vec![
-            *approach
-                .filter(|&&id| graph.line(id).heading(0.0) < 1.0)
-                .next()
-                .unwrap(),
-        ];
-        let is_straight = |from: LaneletId, to: &&LaneletId| {
-            let turned =
-                graph.line(**to).heading(graph.line(**to).length()) - graph.line(from).heading(0.0);
-            turned.abs() < 0.5
-        };
-        while let Some(&next) = graph
-            .successors(way[way.len() - 1])
-            .iter()
-            .find(|to| is_straight(way[way.len() - 1], to))
-        {
-            way.push(next);
-        }
-        let contested = way.iter().filter_map(|&id| stand.ground.contested(id));
-        let contested: Vec<(u32, u32)> = contested.collect();
-        let [bend, crossing] = contested[..] else {
+        let Some((mut stand, way, crossing)) = bend_before_signals(apart, SignalMode::Fixed) else {
             continue;
         };
-        assert!(stand.ground.is_ruled(crossing.0) && !stand.ground.is_ruled(bend.0));
         let mut asks_at = |wanted| {
             let step = (1..1000).find(|&step| {
                 stand.wait_until(step);
@@ -751,6 +771,33 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
         }
     }
     assert!(seen > 3);
+}
+
+#[test]
+fn who_waits_before_a_narrow_bend_is_seen_by_the_signals_behind_it() {
+    for apart in (8..=20).map(f64::from) {
+        let Some((mut stand, way, crossing)) = bend_before_signals(apart, SignalMode::Actuated)
+        else {
+            continue;
+        };
+        // Somebody comes along the other street, so that this one is red, and is gone.
+        let across = straight_on(&stand, 4);
+        let other = stand.car(1, &across, stand.ground.length(across[0]) - 3.0, 0.0);
+        let is_red = |stand: &Stand| stand.signals.light(&stand.ground, crossing).is_red();
+        let mut steps = 1..2000;
+        let turned = steps.by_ref().any(|step| {
+            stand.step(step);
+            is_red(&stand) && stand.is_let_in(other)
+        });
+        assert!(turned, "{apart} m");
+        stand.agents.remove(other);
+        let comes = stand.car(2, &way, stand.ground.length(way[0]) - 8.0, 0.0);
+        let is_let_in = steps.any(|step| {
+            stand.step(step);
+            granted_to(&stand, comes) > 0
+        });
+        assert!(is_let_in, "{apart} m");
+    }
 }
 
 #[test]

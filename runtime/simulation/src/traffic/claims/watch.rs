@@ -86,21 +86,47 @@ impl Claims {
     pub(super) fn find_arrivals(&self, scene: &Scene<'_>, scratch: &mut Scratch) {
         let Scratch {
             approaches,
+            requests,
+            needs,
             arrivals,
             ..
         } = scratch;
         arrivals.clear();
         let has_signals = |junction: u32| scene.ground.signal_group_of(junction).is_some();
-        let waiting = approaches.iter().filter(|other| has_signals(other.path.0));
-        arrivals.extend(waiting.map(|other| Arrival {
-            path: other.path,
-            distance: other.distance - scene.setback(other.path),
-            speed: scene.speed(other.agent),
+        let waiting = |agent: u32, path, before_cut: f64, setback| Arrival {
+            path,
+            distance: before_cut - setback,
+            speed: scene.speed(agent),
             has_room: !matches!(
-                scene.agents.claim[other.agent as usize].refused,
+                scene.agents.claim[agent as usize].refused,
                 Refusal::NoRoom | Refusal::OffLanes
             ),
+        };
+        let near = approaches.iter().filter(|other| has_signals(other.path.0));
+        arrivals.extend(near.map(|other| {
+            let setback = scene.setback(other.path);
+            waiting(other.agent, other.path, other.distance, setback)
         }));
+        // Before a narrow bend one waits for the signals behind it.
+        for request in requests {
+            if scene.ground.is_ruled(request.path.0) {
+                continue;
+            }
+            scene.needs(request, needs);
+            let path = needs
+                .iter()
+                .find(|need| need.has_law && has_signals(need.junction));
+            let before_cut = -scene.front(request.agent, request.at);
+            let setback = scene.setback(request.path);
+            arrivals.extend(path.map(|need| {
+                waiting(
+                    request.agent,
+                    (need.junction, need.path),
+                    before_cut,
+                    setback,
+                )
+            }));
+        }
         for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
             let grants = self.granted[junction as usize].iter();
             let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
