@@ -120,8 +120,11 @@ fn what_finds_a_gap_is_told_with_the_formula() {
 
 #[test]
 fn delays_at_signals_are_about_those_of_webster() {
-    let (rows, _) = bench(&["delay", "--seeds", "2", "--seconds", "1800"]);
+    // Shorter runs find the capacity less exactly, and with it the flow that comes.
+    let (rows, is_fine) = bench(&["delay", "--seeds", "2", "--seconds", "3000"]);
+    // Within a quarter of it, which the program asks for itself, with standard errors of 5 %.
     for row in rows.as_array().unwrap() {
-        assert!(number(row, "difference").abs() < 0.35, "{row}");
+        assert!(number(row, "difference").abs() < 0.25, "{row}");
     }
+    assert!(is_fine, "{rows}");
 }
