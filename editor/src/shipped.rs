@@ -17,7 +17,7 @@ pub struct Shipped {
 }
 
 /// All of them; the first one is shown at the start.
-pub const ALL: [Shipped; 18] = [
+pub const ALL: [Shipped; 19] = [
     Shipped {
         name: "old-town",
         about: "A small town with 150 drivers of three kinds",
@@ -77,6 +77,12 @@ pub const ALL: [Shipped; 18] = [
         about: "A junction of every kind, each under traffic",
         close_up: None,
         text: include_str!("../../scenarios/all-junctions.scenario.json"),
+    },
+    Shipped {
+        name: "all-junctions-left",
+        about: "The same where one drives on the left",
+        close_up: None,
+        text: include_str!("../../scenarios/all-junctions-left.scenario.json"),
     },
     Shipped {
         name: "roundabouts",

@@ -174,6 +174,7 @@ fn pavements_lie_beside_carriageways_and_share_their_corners_with_roads() {
         "crossroads",
         "roundabouts",
         "all-junctions",
+        "all-junctions-left",
         "rush-hour",
     ] {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();

@@ -24,13 +24,20 @@ mod streets;
 #[path = "shipped_scenarios/trailers.rs"]
 mod trailers;
 
-use roadwright_scenario::{Scenario, file};
+use roadwright_scenario::{DrivingSide, Scenario, file};
 use std::path::PathBuf;
 
 /// All shipped scenarios with their file names.
 pub(crate) fn all() -> Vec<(&'static str, Scenario)> {
     vec![
-        ("all-junctions", junctions::all_junctions()),
+        (
+            "all-junctions",
+            junctions::all_junctions(DrivingSide::Right),
+        ),
+        (
+            "all-junctions-left",
+            junctions::all_junctions(DrivingSide::Left),
+        ),
         ("chase", scripted::chase()),
         ("convoy", scripted::convoy()),
         ("crossings", junctions::crossings()),

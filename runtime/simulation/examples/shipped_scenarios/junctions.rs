@@ -5,7 +5,7 @@ use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
     Control, CrossingRule, DrivingSide, DynamicsLevel, Edit, Flow, JunctionRules, Node, Place,
-    RoadClass, RoadId, Settings, SignalPlan,
+    RoadClass, RoadId, Settings, SignalMode, SignalPlan,
 };
 use std::f64::consts::{FRAC_PI_2, TAU};
 
@@ -14,25 +14,45 @@ const LEG: f64 = 110.0;
 /// Where flows begin and end, m from the outer end of their road.
 const GATE: f64 = 8.0;
 
-/// One junction of each kind, side by side.
-pub(crate) fn all_junctions() -> roadwright_scenario::Scenario {
-    let mut b = builder(
-        "all-junctions",
-        "A junction of every kind: the nearer side, yield and stop signs, all-way stop, signals, a \
-         roundabout, a zipper, mini roundabouts.",
+/// One junction of each kind, side by side, and signals both by fixed times and by demand.
+pub(crate) fn all_junctions(side: DrivingSide) -> roadwright_scenario::Scenario {
+    let (name, traffic) = match side {
+        DrivingSide::Right => ("all-junctions", ""),
+        DrivingSide::Left => ("all-junctions-left", " in left-hand traffic"),
+    };
+    let description = format!(
+        "A junction of every kind{traffic}: the nearer side, yield and stop signs, all-way stop, \
+         signals by fixed times and by demand, a roundabout, a zipper, mini roundabouts."
     );
+    let mut b = builder_on(side, name, &description);
     let crossings = [
-        (Control::Uncontrolled, (0.0, 0.0)),
-        (Control::Priority, (260.0, 0.0)),
-        (Control::Stop, (520.0, 0.0)),
-        (Control::AllWayStop, (0.0, -260.0)),
-        (Control::Signals, (260.0, -260.0)),
+        (
+            "Plain",
+            Control::Uncontrolled,
+            SignalMode::Fixed,
+            (0.0, 0.0),
+        ),
+        ("Yield", Control::Priority, SignalMode::Fixed, (260.0, 0.0)),
+        ("Stop", Control::Stop, SignalMode::Fixed, (520.0, 0.0)),
+        (
+            "All-Way",
+            Control::AllWayStop,
+            SignalMode::Fixed,
+            (780.0, 0.0),
+        ),
+        ("Signal", Control::Signals, SignalMode::Fixed, (0.0, -260.0)),
+        (
+            "Demand",
+            Control::Signals,
+            SignalMode::Actuated,
+            (260.0, -260.0),
+        ),
     ];
-    for (control, centre) in crossings {
+    for (name, control, mode, centre) in crossings {
         let centre = DVec2::from(centre);
         let first = b.scenario.network().next_road_id();
         let (x, y) = (centre.x, centre.y);
-        let name = format!("{} Street", title(control));
+        let name = format!("{name} Street");
         b.road(&[(x - LEG, y), (x + LEG, y)], 0.0, &street(&name));
         b.road(&[(x, y - LEG), (x, y + LEG)], 0.0, &street(""));
         // Drawing the second road has cut the first: it and the one beyond the crossing go first.
@@ -42,18 +62,23 @@ pub(crate) fn all_junctions() -> roadwright_scenario::Scenario {
         } else {
             Vec::new()
         };
+        let plan = (mode != SignalMode::Fixed).then(|| SignalPlan {
+            mode,
+            ..SignalPlan::default()
+        });
         let rules = JunctionRules {
             control: Some(control),
             major,
+            plan,
             ..JunctionRules::default()
         };
         rule(&mut b, centre, rules);
         all_to_all(&mut b, &gates(centre, LEG, 4), 65.0);
     }
     roundabout(&mut b, DVec2::new(520.0, -260.0), 16.0, 4, 65.0);
-    zipper(&mut b, DVec2::new(800.0, -130.0));
-    mini_roundabout(&mut b, DVec2::new(1_060.0, 0.0), 4, 65.0);
-    mini_roundabout(&mut b, DVec2::new(1_060.0, -260.0), 3, 65.0);
+    zipper(&mut b, DVec2::new(780.0, -260.0));
+    mini_roundabout(&mut b, DVec2::new(1_040.0, 0.0), 4, 65.0);
+    mini_roundabout(&mut b, DVec2::new(1_040.0, -260.0), 3, 65.0);
     b.scenario
 }
 
@@ -61,7 +86,7 @@ pub(crate) fn all_junctions() -> roadwright_scenario::Scenario {
 /// first is the stem of a T.
 fn mini_roundabout(b: &mut Builder, centre: DVec2, arms: usize, rate: f64) {
     let ends = &gates(centre, LEG, 4)[..arms];
-    let style = street(&format!("{} Street", title(Control::MiniRoundabout)));
+    let style = street("Mini Street");
     for end in ends {
         b.road(&[(end.x, end.y), (centre.x, centre.y)], 0.0, &style);
     }
@@ -176,7 +201,12 @@ pub(crate) fn cross(b: &mut Builder, at: DVec2, control: Option<Control>) {
 }
 
 pub(crate) fn builder(name: &str, description: &str) -> Builder {
-    let mut b = Builder::new(name, description, DrivingSide::Right);
+    builder_on(DrivingSide::Right, name, description)
+}
+
+/// The same where one drives on a side.
+fn builder_on(side: DrivingSide, name: &str, description: &str) -> Builder {
+    let mut b = Builder::new(name, description, side);
     b.apply(Edit::Settings(Settings {
         dt: 0.05,
         seed: 1,
@@ -185,19 +215,6 @@ pub(crate) fn builder(name: &str, description: &str) -> Builder {
         ..Settings::default()
     }));
     b
-}
-
-fn title(control: Control) -> &'static str {
-    match control {
-        Control::Uncontrolled => "Plain",
-        Control::Priority => "Yield",
-        Control::Stop => "Stop",
-        Control::AllWayStop => "All-Way",
-        Control::Signals => "Signal",
-        Control::Roundabout => "Ring",
-        Control::MiniRoundabout => "Mini",
-        Control::Zipper => "Zipper",
-    }
 }
 
 /// Decides about the junction at a place.
@@ -232,15 +249,20 @@ pub(crate) fn ring_of_streets(
     length: f64,
 ) -> Vec<DVec2> {
     let step = TAU / f64::from(arms);
+    // The ring is driven round counter-clockwise in right-hand traffic.
+    let turn = match b.scenario.about().driving_side {
+        DrivingSide::Right => 1.0,
+        DrivingSide::Left => -1.0,
+    };
     for i in 0..arms {
         let angle = step * f64::from(i);
         let start = Pose {
             position: centre + unit(angle) * radius,
-            heading: angle + FRAC_PI_2,
+            heading: angle + turn * FRAC_PI_2,
         };
         let bend = Segment::Arc {
             length: radius * step,
-            curvature: 1.0 / radius,
+            curvature: turn / radius,
         };
         let line = ReferenceLine::new(start, vec![bend]).expect("plain numbers");
         b.line(&line, ring);
@@ -309,9 +331,10 @@ fn gate(b: &Builder, end: DVec2, lane: i8, inward: bool) -> Place {
     let network = b.scenario.network();
     let (id, at) = network.ends_at(node)[0];
     let length = network.road(id).map_or(0.0, |road| road.length());
-    // Right-hand traffic: lanes along the road have negative ids.
+    // Lanes along the road have negative ids in right-hand traffic, and positive ones in left-hand.
     let is_start = at == roadwright_scenario::RoadEnd::Start;
     let along = is_start == inward;
+    let on_right = b.scenario.about().driving_side == DrivingSide::Right;
     let s = if is_start { GATE } else { length - GATE };
-    Place::lane(id, if along { -lane } else { lane }, s)
+    Place::lane(id, if along == on_right { -lane } else { lane }, s)
 }
