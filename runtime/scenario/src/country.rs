@@ -5,17 +5,19 @@ use crate::scenario::About;
 
 /// Countries and territories in which one may turn to the near side at a red light after a stop, where no
 /// sign forbids it (ISO 3166-1). In the United States by a law of each state that federal law asks for
-/// ([USC 42-6322]); in Canada by laws of the provinces.
+/// ([USC 42-6322]); in Canada by laws of the provinces, as Ontario's ([HTA], section 144 (19)) and Quebec's
+/// ([SAAQ]).
 const TURN_ON_RED: [&str; 4] = ["CA", "GU", "PR", "US"];
 /// Where streets of the same rank meet, an all-way stop is the rule rather than the nearer side
-/// ([MUTCD 2009], section 2B.07).
+/// ([MUTCD 2009], section 2B.07; in Canada as practice of its cities, by no law that we know).
 const ALL_WAY_STOP: [&str; 4] = ["CA", "GU", "PR", "US"];
 
 /// Countries whose signals show red and amber together before green (ISO 3166-1), and for how long, s.
 /// One second in Germany ([VwV-StVO], to section 37: never more than two) and Poland ([PL 2003]), two in
 /// Denmark ([DK 426], section 238) and Great Britain ([TSM 6]), whose signals Guernsey, Jersey and the
-/// Isle of Man have too. Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland,
-/// Norway and Sweden show it by their laws, without a length that we could find there: one second.
+/// Isle of Man have too. Austria ([StVO 1960], section 38), Switzerland ([SSV], article 68), Finland
+/// ([FI 1011], section 22), Norway ([Skiltforskriften], signal 1080) and Sweden ([VMF], SIG2) show it by
+/// their laws, without a length that we could find there: one second.
 const RED_AMBER: [(&str, f64); 12] = [
     ("AT", 1.0),
     ("CH", 1.0),
