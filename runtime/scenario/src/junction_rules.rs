@@ -97,7 +97,7 @@ pub struct JunctionRules {
 pub struct CrossingRule {
     /// The road that is crossed, where it meets the junction.
     pub road: RoadId,
-    /// Width of the strip, m; left out, 3 m.
+    /// Width of the strip, m; left out, 3.6 m, and 4 m where one drives faster than 60 km/h.
     #[serde(
         default,
         deserialize_with = "CrossingWidth::read_if_given",

@@ -24,8 +24,12 @@ use crate::road::{LaneType, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine};
 
-/// Width of a strip where nothing else is decided, m.
-pub const CROSSING_WIDTH: f64 = 3.0;
+/// Width of a strip where nothing else is decided, m: two can pass two.
+pub const CROSSING_WIDTH: f64 = 3.6;
+/// The same where one drives faster than `FAST`, m: a wider one is seen from farther away.
+pub const FAST_CROSSING_WIDTH: f64 = 4.0;
+/// 60 km/h, m/s; limits are kept in hundredths.
+const FAST: f64 = 60.0 / 3.6 + 0.005;
 /// From the feet of the corners to the strip, m.
 const SETBACK: f64 = 0.4;
 /// From the strip to the stop line, m.
@@ -108,13 +112,17 @@ fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a Crossing
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
 
-fn width_of(rule: &CrossingRule) -> f64 {
-    rule.width.unwrap_or(CROSSING_WIDTH)
+fn width_of(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
+    let default = match arm.road.speed_limit > FAST {
+        true => FAST_CROSSING_WIDTH,
+        false => CROSSING_WIDTH,
+    };
+    rule.width.unwrap_or(default)
 }
 
 /// What a crossing adds to the trim of its arm, m.
-fn depth(rule: &CrossingRule) -> f64 {
-    SETBACK + width_of(rule) + GAP
+fn depth(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
+    SETBACK + width_of(arm, rule) + GAP
 }
 
 /// The arm with a crossing, where a road only goes on: then the strip lies around the node.
@@ -134,9 +142,9 @@ fn around_node<'a>(
 /// How far arms are held back where a road only goes on and people cross it at the node, m; `None`
 /// where they do not.
 pub(super) fn held(arms: &[Arm<'_>], rules: &[CrossingRule]) -> Option<f64> {
-    let (_, rule) = around_node(arms, rules)?;
+    let (i, rule) = around_node(arms, rules)?;
     // Half of the strip lies on either side of the node; there are no corners to keep off.
-    Some(0.5 * width_of(rule) + GAP)
+    Some(0.5 * width_of(&arms[i], rule) + GAP)
 }
 
 /// How far arm `i` is cut back, m: for its corners, and for its crossing as far as there is room.
@@ -149,7 +157,7 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
         return base;
     };
     // Without room the arm is cut as if there were none; `crossings` finds that out and flags it.
-    let wanted = base + depth(rule);
+    let wanted = base + depth(&arms[i], rule);
     if wanted > ARM_SHARE * arms[i].length() {
         return base;
     }
@@ -166,7 +174,7 @@ pub(super) fn crossings(
     flags: &mut Vec<Flag>,
 ) -> Vec<Crossing> {
     if let Some((i, rule)) = around_node(arms, rules) {
-        let held = 0.5 * width_of(rule) + GAP;
+        let held = 0.5 * width_of(&arms[i], rule) + GAP;
         if trims.iter().any(|trim| trim + 1e-3 < held) {
             flags.push(Flag::NoRoomForCrossing(arms[i].road_id));
             return Vec::new();
@@ -179,11 +187,11 @@ pub(super) fn crossings(
             continue;
         };
         let base = corner::trim(arms, corners, i);
-        if arms.len() < 2 || trims[i] + 1e-3 < base + depth(rule) {
+        if arms.len() < 2 || trims[i] + 1e-3 < base + depth(arm, rule) {
             flags.push(Flag::NoRoomForCrossing(arm.road_id));
             continue;
         }
-        let middle = trims[i] - GAP - 0.5 * width_of(rule);
+        let middle = trims[i] - GAP - 0.5 * width_of(arm, rule);
         let is_at_arm = |lane: LaneEnd| (lane.road, lane.end) == (arm.road_id, arm.end);
         let leads_over = |path: &ConnectingPath| is_at_arm(path.from) || is_at_arm(path.to);
         crossings.push(crossing(arm, middle, rule, paths, leads_over));
@@ -205,7 +213,7 @@ fn crossing(
         end: arm.end,
         right_kerb: arm.outward.offset_pose(middle, -right),
         length: left + right,
-        width: width_of(rule),
+        width: width_of(arm, rule),
         islands: islands(arm, middle, right),
         covered: Vec::new(),
         people: rule.people,

@@ -1172,13 +1172,13 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
         assert_eq!(junction.crossings.len(), 4);
         for (crossing, arm) in junction.crossings.iter().zip(&junction.arms) {
             assert_eq!((crossing.road, crossing.end), (arm.road, arm.end));
-            // Strip, space to the corner and space to the stop line: 3 + 0.4 + 1.
-            assert!((arm.trim - plain.arms[0].trim - 4.4).abs() < 1e-5);
+            // Strip, space to the corner and space to the stop line: 3.6 + 0.4 + 1.
+            assert!((arm.trim - plain.arms[0].trim - 5.0).abs() < 1e-5);
             assert!((crossing.length - 7.0).abs() < 1e-9 && crossing.islands.is_empty());
-            // Its middle is 2.5 m before the stop line, which runs from cut to cut.
+            // Its middle is 2.8 m before the stop line, which runs from cut to cut.
             let cut = 0.5 * (arm.left_cut + arm.right_cut);
             let middle = crossing.place(0.5 * crossing.length);
-            assert!(((cut - middle).length() - 2.5).abs() < 1e-6);
+            assert!(((cut - middle).length() - 2.8).abs() < 1e-6);
             // Three ways lead away from the arm and three into it.
             assert_eq!(crossing.covered.len(), 6, "{:?}", crossing.covered);
             for covered in &crossing.covered {
@@ -1188,10 +1188,10 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
                 if path.from.road == crossing.road {
                     // The front comes to the strip a metre beyond the stop line.
                     assert!((along.from - 1.0).abs() < 0.51, "{along:?}");
-                    assert!((along.to - 4.0).abs() < 1.1, "{along:?}");
+                    assert!((along.to - 4.6).abs() < 1.1, "{along:?}");
                 } else {
                     assert!((along.to - (length - 1.0)).abs() < 1.1, "{along:?}");
-                    assert!(along.from < length - 3.5, "{along:?}");
+                    assert!(along.from < length - 4.1, "{along:?}");
                 }
                 // Each takes about its own lane, and the lane is where its side of the road is.
                 assert!(across.to - across.from < 4.2, "{across:?}");
@@ -1217,12 +1217,29 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
         junction
             .arms
             .iter()
-            .all(|arm| (arm.trim - 2.5).abs() < 1e-9)
+            .all(|arm| (arm.trim - 2.8).abs() < 1e-9)
     );
     assert_eq!(crossing.covered.len(), 2);
     // Where nobody crosses, nobody stops.
     let plain = ruled(&[0.0, 180.0], RIGHT, |_, _| ());
     assert!(plain.crossings.is_empty() && plain.arms.iter().all(|arm| arm.trim == 0.0));
+}
+
+#[test]
+fn crossings_of_fast_roads_are_wider_unless_a_person_decides() {
+    let width = |limit_kmh: f64, decided: Option<f64>| {
+        let junction = ruled(&CROSS, RIGHT, |roads, rules| {
+            roads[0].speed_limit = (limit_kmh / 3.6 * 100.0_f64).round() / 100.0;
+            let over = CrossingRule::over(RoadId(1));
+            rules.crossings = vec![CrossingRule {
+                width: decided,
+                ..over
+            }];
+        });
+        junction.crossings[0].width
+    };
+    assert_eq!((width(50.0, None), width(60.0, None)), (3.6, 3.6));
+    assert_eq!((width(70.0, None), width(70.0, Some(2.5))), (4.0, 2.5));
 }
 
 #[test]
