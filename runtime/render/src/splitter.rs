@@ -12,6 +12,7 @@ use crate::palette::{KERB, MARKING, MEDIAN, faded, rgb};
 use crate::road::{KERB_WIDTH, MIN_KERB_SCALE};
 use glam::DVec2;
 use roadwright_geometry::polygon;
+use roadwright_scenario::DrivingSide;
 use roadwright_scenario::junction::{Junction, Splitter};
 
 /// Width of the lanes by which paint fades, m.
@@ -24,14 +25,18 @@ const APART: f64 = 1.4;
 /// Bars shorter than this are left out, m.
 const LEAST_BAR: f64 = 0.3;
 
-fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = &'a Splitter> {
-    junctions.iter().flat_map(|junction| &junction.splitters)
+fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter, DrivingSide)> {
+    let of_one = |junction: &&'a Junction| {
+        let side = junction.side;
+        junction.splitters.iter().map(move |island| (island, side))
+    };
+    junctions.iter().flat_map(of_one)
 }
 
 /// The raised parts.
 pub(crate) fn raised(painter: &mut impl Painter, junctions: &[&Junction]) {
     painter.begin(Pass::Lane);
-    for island in islands(junctions).filter(|island| !island.raised.is_empty()) {
+    for (island, _) in islands(junctions).filter(|(island, _)| !island.raised.is_empty()) {
         if painter.scale() >= MIN_KERB_SCALE {
             painter.edge(&island.raised, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
         }
@@ -46,25 +51,26 @@ pub(crate) fn painted(painter: &mut impl Painter, junctions: &[&Junction]) {
         return;
     }
     let color = faded(MARKING, 0.95 * alpha);
-    for island in islands(junctions) {
+    for (island, side) in islands(junctions) {
         painter.edge(&island.paint, LINE, 0.8, color);
         if island.raised.is_empty() {
-            for bar in bars(&island.paint) {
+            for bar in bars(&island.paint, side) {
                 painter.polygon(&bar, color);
             }
         }
     }
 }
 
-/// Bars across an area, askew to the way from its first point to its middle.
-fn bars(area: &[DVec2]) -> Vec<[DVec2; 4]> {
-    let Some((low, high)) = polygon::bounds(area) else {
+/// Bars across an area, askew to the way from its end at the cut, where it begins and ends, to its middle; in
+/// left-hand traffic the other way.
+fn bars(area: &[DVec2], side: DrivingSide) -> Vec<[DVec2; 4]> {
+    let (Some((low, high)), Some(&last)) = (polygon::bounds(area), area.last()) else {
         return Vec::new();
     };
     let middle = 0.5 * (low + high);
-    let along = (middle - area[0]).normalize_or_zero();
+    let along = (middle - 0.5 * (area[0] + last)).normalize_or_zero();
     // Half a right angle: along and across alike.
-    let normal = (along + along.perp()).normalize_or_zero();
+    let normal = (along + side.around() * along.perp()).normalize_or_zero();
     let across = normal.perp();
     let reach = (high - low).length();
     let count = (reach / APART).ceil() as i32;
