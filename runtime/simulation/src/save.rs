@@ -1,13 +1,18 @@
 //! Saving a world at a step boundary, and going on from there.
 //!
-//! A save is a set of named parts, each with a version, so that a new part touches no other. It
-//! holds all that is carried from step to step; what is derived (indices, grids, landmarks) is made
+//! A save is a set of named parts, each with a version ([`parts`]), so that a new part touches no other.
+//! It holds all that is carried from step to step; what is derived (indices, grids, landmarks) is made
 //! again. The ground is not in it: a world is restored on the ground of its scenario, which must be
 //! equal.
 //!
 //! A save may be damaged or made by hand. Each part is read for itself, then all indices from one part
 //! into another are checked in one place ([`World::check_indices`]) before anything uses them; a save
 //! that points nowhere is an error and never a panic.
+
+mod frame;
+mod parts;
+
+pub use frame::SavedWorld;
 
 use crate::agents::{Accounts, Agents, Finished, Identity};
 use crate::clock::Clock;
@@ -26,23 +31,9 @@ use crate::world::World;
 use roadwright_agent::{Message, Registry};
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::cmp::Ordering;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use thiserror::Error;
-
-/// Begins every save.
-const FORMAT: &str = "roadwright.world";
-/// Version of the frame around the parts.
-const VERSION: u16 = 1;
-/// Version of the parts; 2: agents have levels of dynamics; 8: rings of full lanes are counted, and rigid
-/// bodies are a level; 9: wheels turn, trailers are towed, a level slides, and tickets know where their
-/// holders stand; 11: lanes can be too steep; 12: wheels can be spheres; 14: alleys
-/// are driven in turns; 15: junctions decide on the beat, and bodies roll within their strides; 16, 17: what the
-/// level of lanes keeps is in single precision.
-const PART_VERSION: u16 = 17;
 
 /// Why a world cannot be saved or restored.
 #[derive(Debug, Clone, PartialEq, Error)]
@@ -90,29 +81,6 @@ pub enum SaveError {
     Simulation(#[from] SimulationError),
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Part {
-    version: u16,
-    bytes: Vec<u8>,
-}
-
-/// A world at a step boundary, as bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SavedWorld {
-    format: String,
-    version: u16,
-    program: String,
-    ground: u64,
-    /// Modules whose state is not in the save.
-    inexact: Vec<String>,
-    parts: BTreeMap<String, Part>,
-}
-
-/// A checksum over the bytes of a save.
-fn checksum(bytes: &[u8]) -> u64 {
-    twox_hash::XxHash3_64::oneshot(bytes)
-}
-
 /// The modules among `saved` that could not give their state.
 fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
     let modules = saved
@@ -130,78 +98,6 @@ struct Counters {
     clock: Clock,
     agent_updates: u64,
     replans: ReplanCounts,
-}
-
-impl SavedWorld {
-    /// The bytes of a file: the save, and a checksum of it.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = postcard::to_allocvec(self).expect("plain state can be written");
-        bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
-        bytes
-    }
-
-    /// Reads the bytes of a file.
-    ///
-    /// # Errors
-    /// If they are not a save, or one of a newer version.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
-        let damaged = |what: &str| SaveError::Damaged(what.into());
-        let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
-        // The checksum comes first: what is read afterwards was written as it is by some version.
-        if checksum(bytes) != u64::from_le_bytes(*sum) {
-            return Err(damaged("its checksum differs"));
-        }
-        let saved: Self =
-            postcard::from_bytes(bytes).map_err(|error| SaveError::Damaged(error.to_string()))?;
-        if saved.format != FORMAT {
-            return Err(SaveError::Damaged("it begins otherwise".into()));
-        }
-        if saved.version > VERSION {
-            return Err(SaveError::Newer {
-                part: "frame".into(),
-                version: saved.version,
-            });
-        }
-        Ok(saved)
-    }
-
-    /// Bytes that it takes.
-    pub fn bytes(&self) -> usize {
-        self.parts.values().map(|part| part.bytes.len()).sum()
-    }
-
-    /// Modules that start fresh when the world is restored, because they cannot save what they keep.
-    pub fn inexact(&self) -> &[String] {
-        &self.inexact
-    }
-
-    fn put(&mut self, name: &str, part: &impl Serialize) {
-        let bytes = postcard::to_allocvec(part).expect("plain state can be written");
-        let part = Part {
-            version: PART_VERSION,
-            bytes,
-        };
-        self.parts.insert(name.into(), part);
-    }
-
-    fn get<T: DeserializeOwned>(&self, name: &str) -> Result<T, SaveError> {
-        let missing = || SaveError::Damaged(format!("part \"{name}\" is missing"));
-        let part = self.parts.get(name).ok_or_else(missing)?;
-        let version = part.version;
-        // No part is read in an older form: numbers in it may mean something else.
-        match version.cmp(&PART_VERSION) {
-            Ordering::Less => Err(SaveError::Older {
-                part: name.into(),
-                version,
-            }),
-            Ordering::Greater => Err(SaveError::Newer {
-                part: name.into(),
-                version,
-            }),
-            Ordering::Equal => postcard::from_bytes(&part.bytes)
-                .map_err(|error| SaveError::Damaged(format!("part \"{name}\": {error}"))),
-        }
-    }
 }
 
 impl World {
@@ -225,51 +121,47 @@ impl World {
         if !inexact.is_empty() && !allow_inexact {
             return Err(SaveError::Modules(inexact));
         }
-        let mut saved = SavedWorld {
-            format: FORMAT.into(),
-            version: VERSION,
-            program: env!("CARGO_PKG_VERSION").into(),
-            ground: self.ground.hash(),
-            inexact,
-            parts: BTreeMap::new(),
-        };
+        let mut saved = SavedWorld::new(self.ground.hash(), inexact);
         saved.put(
-            "counters",
+            parts::COUNTERS,
             &Counters {
                 clock: self.clock,
                 agent_updates: self.agent_updates,
                 replans: self.replans,
             },
         );
-        saved.put("agents", &self.agents);
-        saved.put("accounts", &self.agents.accounts);
-        saved.put("pedals", &self.agents.pedals);
-        saved.put("routes", &self.routes);
-        saved.put("dynamics", &self.dynamics);
-        saved.put("standing", &self.dynamics.standing);
-        saved.put("departures", &self.demand.departures);
-        saved.put("population", &self.demand.population);
+        saved.put(parts::AGENTS, &self.agents);
+        saved.put(parts::ACCOUNTS, &self.agents.accounts);
+        saved.put(parts::PEDALS, &self.agents.pedals);
+        saved.put(parts::ROUTES, &self.routes);
+        saved.put(parts::DYNAMICS, &self.dynamics);
+        saved.put(parts::STANDING, &self.dynamics.standing);
+        saved.put(parts::DEPARTURES, &self.demand.departures);
+        saved.put(parts::POPULATION, &self.demand.population);
         let flows = self.demand.flows.iter().map(|flow| flow.progress().clone());
         let flows: (Vec<FlowProgress>, &Vec<FlowProgress>) =
             (flows.collect(), &self.demand.retired_flows);
-        saved.put("flows", &flows);
-        saved.put("claims", &self.traffic.claims);
-        saved.put("signals", &self.traffic.signals);
-        saved.put("contacts", &self.traffic.contacts);
-        saved.put("delays", &self.traffic.delays);
-        saved.put("encroachment", &self.traffic.encroachment);
-        saved.put("people", &self.traffic.people);
-        saved.put("hands", &self.hands);
-        saved.put("mail", &self.messages.mail);
-        saved.put("groups", &*self.messages.groups);
-        saved.put("told_collisions", &self.messages.told_collisions);
-        saved.put("spawned", &self.demand.spawned);
-        saved.put("log", &self.messages.log);
-        saved.put("finished", &self.finished);
-        saved.put("modules", &modules);
-        saved.put("membership", &self.modules.saved_membership());
+        saved.put(parts::FLOWS, &flows);
+        saved.put(parts::CLAIMS, &self.traffic.claims);
+        saved.put(parts::SIGNALS, &self.traffic.signals);
+        saved.put(parts::CONTACTS, &self.traffic.contacts);
+        saved.put(parts::DELAYS, &self.traffic.delays);
+        saved.put(parts::ENCROACHMENT, &self.traffic.encroachment);
+        saved.put(parts::PEOPLE, &self.traffic.people);
+        saved.put(parts::HANDS, &self.hands);
+        saved.put(parts::MAIL, &self.messages.mail);
+        saved.put(parts::GROUPS, &*self.messages.groups);
+        saved.put(parts::TOLD_COLLISIONS, &self.messages.told_collisions);
+        saved.put(parts::SPAWNED, &self.demand.spawned);
+        saved.put(parts::LOG, &self.messages.log);
+        saved.put(parts::FINISHED, &self.finished);
+        saved.put(parts::MODULES, &modules);
+        saved.put(parts::MEMBERSHIP, &self.modules.saved_membership());
         let swaps = self.modules.swaps.iter();
-        saved.put("swaps", &swaps.map(SavedSwap::from).collect::<Vec<_>>());
+        saved.put(
+            parts::SWAPS,
+            &swaps.map(SavedSwap::from).collect::<Vec<_>>(),
+        );
         Ok(saved)
     }
 
@@ -289,10 +181,12 @@ impl World {
         options: &RunOptions,
         saved: &SavedWorld,
     ) -> Result<(Self, Vec<String>), SaveError> {
+        // Before the ground: what an older version took for a ground may have another hash.
+        saved.check_versions()?;
         if saved.ground != ground.hash() {
             return Err(SaveError::OtherGround);
         }
-        let counters: Counters = saved.get("counters")?;
+        let counters: Counters = saved.get(parts::COUNTERS)?;
         let options = RunOptions {
             dt: Some(counters.clock.dt),
             seed: Some(counters.clock.seed),
@@ -308,16 +202,14 @@ impl World {
         world.restore_agents(saved)?;
         world.restore_demand(saved)?;
         // Worlds that were saved before this was kept do not know.
-        if saved.parts.contains_key("population") {
-            world.demand.population = saved.get("population")?;
+        if let Some(population) = saved.get_if_any(parts::POPULATION)? {
+            world.demand.population = population;
         }
         world.restore_traffic(saved)?;
         world.restore_messages(saved)?;
         // Worlds that were saved before people could drive have none.
-        if saved.parts.contains_key("hands") {
-            world.hands = saved.get::<Hands>("hands")?;
-        }
-        let instances: Vec<SavedInstance> = saved.get("modules")?;
+        world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
+        let instances: Vec<SavedInstance> = saved.get(parts::MODULES)?;
         world.modules.restore_instances(&instances)?;
         // Everything is there, and nothing has been looked up yet: indices of a damaged save are
         // found here, before they are used.
@@ -335,50 +227,49 @@ impl World {
     }
 
     fn restore_agents(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
-        let mut agents: Agents = saved.get("agents")?;
+        let mut agents: Agents = saved.get(parts::AGENTS)?;
         agents.index_ids();
         // Worlds that were saved before accounts were kept have none.
-        if saved.parts.contains_key("accounts") {
-            agents.accounts = saved.get::<Accounts>("accounts")?;
+        if let Some(accounts) = saved.get_if_any::<Accounts>(parts::ACCOUNTS)? {
+            agents.accounts = accounts;
         }
         // Worlds that were saved before controllers could press pedals have none.
-        if saved.parts.contains_key("pedals") {
-            let pedals: Vec<Option<PedalCommand>> = saved.get("pedals")?;
+        if let Some(pedals) = saved.get_if_any::<Vec<Option<PedalCommand>>>(parts::PEDALS)? {
             agents.pedals = pedals
                 .into_iter()
                 .map(|held| held.map(PedalCommand::checked))
                 .collect();
         }
-        let mut routes: Routes = saved.get("routes")?;
+        let mut routes: Routes = saved.get(parts::ROUTES)?;
         routes.index_hashes();
         (self.agents, self.routes) = (agents, routes);
-        self.dynamics = saved.get::<Dynamics>("dynamics")?;
+        self.dynamics = saved.get::<Dynamics>(parts::DYNAMICS)?;
         // Worlds that were saved before trailers could be let go have none that stand.
-        if saved.parts.contains_key("standing") {
-            self.dynamics.standing = saved.get::<StandingTrains>("standing")?;
+        if let Some(standing) = saved.get_if_any::<StandingTrains>(parts::STANDING)? {
+            self.dynamics.standing = standing;
         }
-        self.finished = saved.get::<Finished>("finished")?;
+        self.finished = saved.get::<Finished>(parts::FINISHED)?;
         Ok(())
     }
 
     fn restore_traffic(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
-        self.traffic.claims = saved.get::<Claims>("claims")?;
-        self.traffic.signals = saved.get::<SignalStates>("signals")?;
-        self.traffic.contacts = saved.get::<Contacts>("contacts")?;
-        self.traffic.delays = saved.get::<Delays>("delays")?;
-        self.traffic.encroachment = saved.get::<Encroachment>("encroachment")?;
+        self.traffic.claims = saved.get::<Claims>(parts::CLAIMS)?;
+        self.traffic.signals = saved.get::<SignalStates>(parts::SIGNALS)?;
+        self.traffic.contacts = saved.get::<Contacts>(parts::CONTACTS)?;
+        self.traffic.delays = saved.get::<Delays>(parts::DELAYS)?;
+        self.traffic.encroachment = saved.get::<Encroachment>(parts::ENCROACHMENT)?;
         // Worlds that were saved before there were people have none.
-        if saved.parts.contains_key("people") {
-            self.traffic.people = saved.get::<People>("people")?;
+        if let Some(people) = saved.get_if_any::<People>(parts::PEOPLE)? {
+            self.traffic.people = people;
         }
         Ok(())
     }
 
     fn restore_messages(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
-        self.messages.mail = saved.get::<Vec<Message>>("mail")?;
-        self.messages.groups = Arc::new(saved.get::<Groups>("groups")?);
-        self.messages.told_collisions = saved.get::<usize>("told_collisions")?;
-        self.messages.log = saved.get::<Log>("log")?;
+        self.messages.mail = saved.get::<Vec<Message>>(parts::MAIL)?;
+        self.messages.groups = Arc::new(saved.get::<Groups>(parts::GROUPS)?);
+        self.messages.told_collisions = saved.get::<usize>(parts::TOLD_COLLISIONS)?;
+        self.messages.log = saved.get::<Log>(parts::LOG)?;
         Ok(())
     }
 
@@ -388,7 +279,7 @@ impl World {
         saved: &SavedWorld,
         instances: &[SavedInstance],
     ) -> Result<Vec<String>, SaveError> {
-        let told: SavedMembership = saved.get("membership")?;
+        let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
         let (clock, agents) = (&self.clock, &mut self.agents);
         let mut notes = self.modules.restore_states(clock, agents, instances, told);
         let program = env!("CARGO_PKG_VERSION");
@@ -398,15 +289,15 @@ impl World {
                 saved.program
             ));
         }
-        let swaps: Vec<SavedSwap> = saved.get("swaps")?;
+        let swaps: Vec<SavedSwap> = saved.get(parts::SWAPS)?;
         self.modules.swaps = swaps.into_iter().map(SwapRecord::from).collect();
         Ok(notes)
     }
 
     fn restore_demand(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
-        self.demand.departures = saved.get::<Departures>("departures")?;
-        self.demand.spawned = saved.get::<u64>("spawned")?;
-        let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get("flows")?;
+        self.demand.departures = saved.get::<Departures>(parts::DEPARTURES)?;
+        self.demand.spawned = saved.get::<u64>(parts::SPAWNED)?;
+        let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get(parts::FLOWS)?;
         self.demand.retired_flows = retired;
         // By id and not by place: each flow goes on where that of its id was.
         for flow in &mut self.demand.flows {

@@ -4,6 +4,8 @@
 use proptest::prelude::*;
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Ground, RunOptions, SaveError, SavedWorld, World, builtin_modules};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
@@ -93,6 +95,78 @@ fn busy() -> &'static [u8] {
         assert!(world.counts().active > 0);
         world.save(false).unwrap().to_bytes()
     })
+}
+
+/// What a file holds before its checksum, as anybody may write it.
+#[derive(Serialize, Deserialize)]
+struct Frame {
+    format: String,
+    version: u16,
+    program: String,
+    ground: u64,
+    inexact: Vec<String>,
+    parts: BTreeMap<String, (u16, Vec<u8>)>,
+}
+
+/// A save with a change in its frame.
+fn changed(bytes: &[u8], change: impl FnOnce(&mut Frame)) -> SavedWorld {
+    let (frame, _) = bytes.split_last_chunk::<8>().unwrap();
+    let mut frame: Frame = postcard::from_bytes(frame).unwrap();
+    change(&mut frame);
+    let mut bytes = postcard::to_allocvec(&frame).unwrap();
+    let sum = twox_hash::XxHash3_64::oneshot(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    SavedWorld::from_bytes(&bytes).unwrap()
+}
+
+#[test]
+fn a_part_of_another_version_is_refused_by_name_and_the_others_are_not() {
+    let scenario = shipped("crossroads");
+    let refused = |saved: &SavedWorld| restore(&scenario, saved, 1).err();
+    let mut names = Vec::new();
+    let same = changed(busy(), |frame| names.extend(frame.parts.keys().cloned()));
+    assert_eq!(refused(&same), None);
+    assert!(names.len() > 20, "{names:?}");
+    for name in names {
+        let with = |change: fn(u16) -> u16| {
+            let mut version = 0;
+            let saved = changed(busy(), |frame| {
+                let part = frame.parts.get_mut(&name).unwrap();
+                (part.0, version) = (change(part.0), change(part.0));
+            });
+            (refused(&saved).unwrap(), version)
+        };
+        let part = || name.clone();
+        let (error, version) = with(|version| version + 1);
+        assert!(error.to_string().contains("needs a newer version"));
+        assert!(
+            error
+                .to_string()
+                .contains(&format!("\"{name}\" has version {version}"))
+        );
+        let newer = SaveError::Newer {
+            part: part(),
+            version,
+        };
+        assert_eq!(error, newer);
+        let (error, version) = with(|version| version - 1);
+        assert!(error.to_string().contains("by an older version"));
+        let older = SaveError::Older {
+            part: part(),
+            version,
+        };
+        assert_eq!(error, older);
+    }
+}
+
+#[test]
+fn the_version_of_a_part_is_told_before_other_roads() {
+    let saved = changed(busy(), |frame| {
+        frame.parts.get_mut("claims").unwrap().0 -= 1;
+        frame.ground += 1;
+    });
+    let error = restore(&shipped("crossroads"), &saved, 1).err().unwrap();
+    assert!(matches!(error, SaveError::Older { part, .. } if part == "claims"));
 }
 
 proptest! {

@@ -1,0 +1,196 @@
+//! The frame around the parts of a save, and its bytes.
+
+use super::SaveError;
+use super::parts::Part;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
+
+/// Begins every save.
+const FORMAT: &str = "roadwright.world";
+/// Version of the frame around the parts.
+const VERSION: u16 = 1;
+
+/// A part as it is saved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Stored {
+    version: u16,
+    bytes: Vec<u8>,
+}
+
+/// A world at a step boundary, as bytes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SavedWorld {
+    format: String,
+    version: u16,
+    /// Version of the program that wrote it.
+    pub(super) program: String,
+    /// Hash of the ground that it belongs to.
+    pub(super) ground: u64,
+    /// Modules whose state is not in the save.
+    inexact: Vec<String>,
+    parts: BTreeMap<String, Stored>,
+}
+
+/// A checksum over the bytes of a save.
+fn checksum(bytes: &[u8]) -> u64 {
+    twox_hash::XxHash3_64::oneshot(bytes)
+}
+
+impl SavedWorld {
+    /// A save without parts.
+    pub(super) fn new(ground: u64, inexact: Vec<String>) -> Self {
+        Self {
+            format: FORMAT.into(),
+            version: VERSION,
+            program: env!("CARGO_PKG_VERSION").into(),
+            ground,
+            inexact,
+            parts: BTreeMap::new(),
+        }
+    }
+
+    /// The bytes of a file: the save, and a checksum of it.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = postcard::to_allocvec(self).expect("plain state can be written");
+        bytes.extend_from_slice(&checksum(&bytes).to_le_bytes());
+        bytes
+    }
+
+    /// Reads the bytes of a file. Whether its parts can be read is seen when it is restored.
+    ///
+    /// # Errors
+    /// If they are not a save, or its frame is of a newer version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
+        let damaged = |what: &str| SaveError::Damaged(what.into());
+        let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
+        // The checksum comes first: what is read afterwards was written as it is by some version.
+        if checksum(bytes) != u64::from_le_bytes(*sum) {
+            return Err(damaged("its checksum differs"));
+        }
+        let saved: Self =
+            postcard::from_bytes(bytes).map_err(|error| SaveError::Damaged(error.to_string()))?;
+        if saved.format != FORMAT {
+            return Err(SaveError::Damaged("it begins otherwise".into()));
+        }
+        if saved.version > VERSION {
+            return Err(SaveError::Newer {
+                part: "frame".into(),
+                version: saved.version,
+            });
+        }
+        Ok(saved)
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.parts.values().map(|part| part.bytes.len()).sum()
+    }
+
+    /// Modules that start fresh when the world is restored, because they cannot save what they keep.
+    pub fn inexact(&self) -> &[String] {
+        &self.inexact
+    }
+
+    /// Whether all parts are in the versions that are read here.
+    pub(super) fn check_versions(&self) -> Result<(), SaveError> {
+        for (name, stored) in &self.parts {
+            let (part, version) = (name.clone(), stored.version);
+            let known = Part::named(name).map(|known| version.cmp(&known.version()));
+            match known {
+                Some(Ordering::Equal) => {}
+                // It is not read in its older form: numbers in it may mean something else.
+                Some(Ordering::Less) => return Err(SaveError::Older { part, version }),
+                // One that is not known here is no less of the world: without it that would not go on as
+                // it was.
+                Some(Ordering::Greater) | None => return Err(SaveError::Newer { part, version }),
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn put(&mut self, part: Part, contents: &impl Serialize) {
+        let bytes = postcard::to_allocvec(contents).expect("plain state can be written");
+        let stored = Stored {
+            version: part.version(),
+            bytes,
+        };
+        self.parts.insert(part.name().into(), stored);
+    }
+
+    /// A part; its version has been checked.
+    pub(super) fn get<T: DeserializeOwned>(&self, part: Part) -> Result<T, SaveError> {
+        let missing = || SaveError::Damaged(format!("part \"{}\" is missing", part.name()));
+        self.get_if_any(part)?.ok_or_else(missing)
+    }
+
+    /// A part that saves of before it was kept do not have.
+    pub(super) fn get_if_any<T: DeserializeOwned>(
+        &self,
+        part: Part,
+    ) -> Result<Option<T>, SaveError> {
+        let Some(stored) = self.parts.get(part.name()) else {
+            return Ok(None);
+        };
+        let read = postcard::from_bytes(&stored.bytes);
+        read.map(Some)
+            .map_err(|error| SaveError::Damaged(format!("part \"{}\": {error}", part.name())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::save::parts;
+    use crate::{RunOptions, World, builtin_modules, testing};
+    use roadwright_scenario::Scenario;
+
+    #[test]
+    fn a_world_is_saved_in_the_parts_of_the_table() {
+        let mut scenario = Scenario::new("a street");
+        let ends = ((0.0, 0.0), (100.0, 0.0));
+        testing::draw_street(&mut scenario, ends, &testing::street(1, 1));
+        let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+        let saved = world.save(false).unwrap();
+        let written = saved
+            .parts
+            .iter()
+            .map(|(name, part)| (name.as_str(), part.version));
+        let table = parts::ALL.iter().map(|part| (part.name(), part.version()));
+        assert_eq!(written.collect::<BTreeMap<_, _>>(), table.collect());
+    }
+
+    /// A save of one part, and of another one that is empty.
+    fn with_version(name: &str, version: u16) -> SavedWorld {
+        let mut saved = SavedWorld::new(0, Vec::new());
+        saved.put(parts::CLAIMS, &1u8);
+        let stored = Stored {
+            version,
+            bytes: Vec::new(),
+        };
+        saved.parts.insert(name.into(), stored);
+        saved
+    }
+
+    #[test]
+    fn a_part_that_nobody_knows_was_written_by_a_newer_version() {
+        let error = with_version("late_answers", 1)
+            .check_versions()
+            .err()
+            .unwrap();
+        let (part, version) = ("late_answers".into(), 1);
+        assert_eq!(error, SaveError::Newer { part, version });
+    }
+
+    #[test]
+    fn a_part_can_be_missing_only_where_that_is_said() {
+        let saved = with_version("hands", parts::HANDS.version());
+        assert_eq!(saved.check_versions(), Ok(()));
+        assert_eq!(saved.get_if_any::<u8>(parts::PEOPLE), Ok(None));
+        let error = saved.get::<u8>(parts::PEOPLE).err().unwrap();
+        assert!(error.to_string().contains("part \"people\" is missing"));
+        // One that is there, and empty, is damaged.
+        assert!(saved.get_if_any::<u8>(parts::HANDS).is_err());
+    }
+}
