@@ -107,8 +107,8 @@ pub use snapshot::{
 };
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
-    AgentCounts, FitnessSummary, LawCounts, MishapCounts, ModuleRecord, ReplanCounts, StackSummary,
-    Statistic, Summary, SwapRecord,
+    AgentCounts, FitnessSummary, FreshStart, LawCounts, MishapCounts, ModuleRecord, ReplanCounts,
+    StackSummary, Statistic, Summary, SwapRecord,
 };
 pub use traffic::{
     Collision, NoCrossing, PERSON_RADIUS, Party, PeopleCounts, PersonRecord, StagePhase, Ticket,

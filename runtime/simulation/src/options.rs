@@ -101,6 +101,21 @@ impl ModuleOverrides {
         Ok(self.0[slot as usize].replace(modules))
     }
 
+    /// The slots that are set, with their modules.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (Slot, &[String])> {
+        let slots = Slot::ALL.into_iter().zip(&self.0);
+        slots.filter_map(|(slot, modules)| Some((slot, modules.as_deref()?)))
+    }
+
+    /// Sets the slots that are not set here as `others` has them.
+    pub(crate) fn fill_in(&mut self, others: Self) {
+        for (own, other) in self.0.iter_mut().zip(others.0) {
+            if own.is_none() {
+                *own = other;
+            }
+        }
+    }
+
     /// A stack with these modules. Those that it has already keep their parameters.
     pub(crate) fn apply(&self, stack: &Stack) -> Stack {
         // A stack that names the module already keeps its tuning: an override chooses modules, and is not

@@ -253,6 +253,7 @@ pub(crate) fn summary(world: &World) -> Summary {
             .collect(),
         modules: world.modules.records(),
         swaps: world.modules.swaps.clone(),
+        started_fresh: world.modules.fresh.clone(),
     }
 }
 

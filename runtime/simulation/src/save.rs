@@ -21,14 +21,14 @@ use crate::dynamics::{Bodies, Dynamics, StandingTrains};
 use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
-use crate::modules::{SavedInstance, SavedMembership, SavedSwap};
-use crate::options::{RunOptions, SimulationError};
+use crate::modules::{Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession};
+use crate::options::{ModuleOverrides, RunOptions, SimulationError};
 use crate::route::Routes;
 use crate::stages::company::MOST_SPAWNED;
-use crate::summary::{ReplanCounts, SwapRecord};
+use crate::summary::{FreshStart, ReplanCounts, SwapRecord};
 use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalStates};
 use crate::world::World;
-use roadwright_agent::{Message, Registry};
+use roadwright_agent::{Message, Registry, Slot};
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
@@ -76,6 +76,12 @@ pub enum SaveError {
     /// The save belongs to other roads or obstacles.
     #[error("the saved world belongs to other roads or obstacles than this scenario has")]
     OtherGround,
+    /// The save belongs to a scenario with other stacks.
+    #[error(
+        "the saved world has stacks of other names than this scenario; their modules may be others, \
+         but not their names"
+    )]
+    OtherStacks,
     /// The scenario or the options do not fit.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -98,6 +104,25 @@ struct Counters {
     clock: Clock,
     agent_updates: u64,
     replans: ReplanCounts,
+}
+
+impl SavedWorld {
+    /// Modules in the place of those of stacks: what is asked for now, and for other slots what the saved
+    /// run had.
+    fn overrides(&self, asked: &ModuleOverrides) -> Result<ModuleOverrides, SaveError> {
+        let saved: Option<Vec<(String, Vec<String>)>> = self.get_if_any(parts::OVERRIDES)?;
+        let mut before = ModuleOverrides::default();
+        for (slot, modules) in saved.unwrap_or_default() {
+            let slot = Slot::from_name(&slot);
+            let is_set = slot.is_some_and(|slot| before.set(slot, modules).is_ok());
+            if !is_set {
+                return Err(SaveError::Damaged("modules fit into no slot".into()));
+            }
+        }
+        let mut overrides = asked.clone();
+        overrides.fill_in(before);
+        Ok(overrides)
+    }
 }
 
 impl World {
@@ -162,18 +187,32 @@ impl World {
             parts::SWAPS,
             &swaps.map(SavedSwap::from).collect::<Vec<_>>(),
         );
+        saved.put(parts::STACKS, &self.modules.saved_stacks());
+        let overrides = self.modules.overrides.all();
+        let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
+        saved.put(parts::OVERRIDES, &overrides.collect::<Vec<_>>());
+        let deciders = self.modules.signals.deciders(&self.ground);
+        saved.put(parts::DECIDERS, &deciders);
+        saved.put(parts::FRESH, &self.modules.fresh);
         Ok(saved)
     }
 
     /// A world that goes on exactly where a saved one was, and notes on modules that could not. One
     /// save restores any number of worlds.
     ///
-    /// `scenario`, `modules` and `options` are those of the saved run; its seed and time step are
-    /// in the save. A module of another build starts fresh, which is noted: that is a branch.
+    /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day
+    /// and overrides of modules are in the save: seed and step of `options` are not looked at, and
+    /// modules only for the slots that they set.
+    ///
+    /// Other modules, be it those that `options` set or that the stacks of `scenario` name, go to all
+    /// agents but those that have chosen others for themselves. They start fresh, and so does another
+    /// build of a module, which is noted ([`Summary::started_fresh`](crate::Summary)): that is a branch.
+    /// A module that differs in parameters or rate only keeps what it remembers, which is noted as well.
+    /// Routes stay until somebody asks for others.
     ///
     /// # Errors
-    /// If the save is damaged or of a newer version, the ground is another one, or as
-    /// [`World::new`].
+    /// If the save is damaged, or has parts of another version; if the ground is another one, or stacks
+    /// have other names; or as [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -183,7 +222,11 @@ impl World {
     ) -> Result<(Self, Vec<String>), SaveError> {
         // Before the ground: what an older version took for a ground may have another hash.
         saved.check_versions()?;
-        if saved.ground != ground.hash() {
+        let hash = match saved.has(parts::DECIDERS) {
+            true => ground.hash(),
+            false => ground.hash_with_deciders(),
+        };
+        if saved.ground != hash {
             return Err(SaveError::OtherGround);
         }
         let counters: Counters = saved.get(parts::COUNTERS)?;
@@ -193,6 +236,7 @@ impl World {
             time_of_day: Some(counters.clock.begins_at),
             // Random trips are among those who wait or drive.
             populate: 0,
+            modules: saved.overrides(&options.modules)?,
             ..options.clone()
         };
         let mut world = Self::on_ground(ground, scenario, modules, &options)?;
@@ -210,13 +254,15 @@ impl World {
         // Worlds that were saved before people could drive have none.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
         let instances: Vec<SavedInstance> = saved.get(parts::MODULES)?;
-        world.modules.restore_instances(&instances)?;
+        let stacks: Option<SavedStacks> = saved.get_if_any(parts::STACKS)?;
+        let succession =
+            (world.modules).restore_instances(&instances, stacks.as_ref(), &mut world.agents)?;
         // Everything is there, and nothing has been looked up yet: indices of a damaged save are
         // found here, before they are used.
         world.check_indices()?;
         world.messages.count();
         world.dynamics.rigid.find_displaced(&world.ground);
-        let notes = world.restore_modules(saved, &instances)?;
+        let notes = world.restore_modules(saved, &instances, succession)?;
         let bodies = Bodies {
             ground: &world.ground,
             agents: &world.agents,
@@ -278,10 +324,29 @@ impl World {
         &mut self,
         saved: &SavedWorld,
         instances: &[SavedInstance],
+        succession: Succession,
     ) -> Result<Vec<String>, SaveError> {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
+        let now = self.modules.signals.deciders(&self.ground);
+        // Worlds that were saved before it was kept have the same ones: their hash says so.
+        let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
+        let deciders = (was.as_ref().unwrap_or(&now).as_slice(), now.as_slice());
         let (clock, agents) = (&self.clock, &mut self.agents);
-        let mut notes = self.modules.restore_states(clock, agents, instances, told);
+        let modules = &mut self.modules;
+        let anew = modules.restore_states((clock, agents), (instances, told), deciders, succession);
+        // Those of an earlier branch stay known.
+        self.modules.fresh = saved.get_if_any(parts::FRESH)?.unwrap_or_default();
+        let mut notes = Vec::new();
+        for one in anew {
+            notes.push(format!("{} {}: {}", one.slot, one.module, one.why));
+            self.modules.fresh.push(FreshStart {
+                step: self.clock.step,
+                time: self.clock.time(),
+                slot: one.slot,
+                module: one.module,
+                why: one.why,
+            });
+        }
         let program = env!("CARGO_PKG_VERSION");
         if saved.program != program {
             notes.push(format!(

@@ -133,6 +133,22 @@ pub struct SwapRecord {
     pub note: String,
 }
 
+/// A module that did not go on where it was when a saved world was restored. From then on the run is a
+/// branch: it is not the one that was saved, and cannot be had without the save.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FreshStart {
+    /// Steps taken before.
+    pub step: u64,
+    /// Simulation time, s.
+    pub time: f64,
+    /// Name of the slot.
+    pub slot: String,
+    /// Id of the module, or of several where a slot has several; `none` for a slot that is empty now.
+    pub module: String,
+    /// What happened, for people.
+    pub why: String,
+}
+
 /// What one fitness says about agents of one stack.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FitnessSummary {
@@ -201,6 +217,9 @@ pub struct Summary {
     pub modules: Vec<ModuleRecord>,
     /// Modules that were replaced during the run.
     pub swaps: Vec<SwapRecord>,
+    /// Modules that did not go on where they were when the world was restored from a save.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub started_fresh: Vec<FreshStart>,
 }
 
 #[cfg(test)]

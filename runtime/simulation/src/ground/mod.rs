@@ -539,25 +539,33 @@ impl Ground {
         self.roads.junction_count()
     }
 
-    /// A hash over all lanes, obstacles and heights: saved worlds are restored on equal ground only.
+    /// A hash over all lanes, obstacles and heights: saved worlds are restored on equal ground only. Who
+    /// decides about signals is not in it.
     pub fn hash(&self) -> u64 {
         // Made when somebody saves or restores: it walks over every point of every lane.
-        *self.hash.get_or_init(|| {
-            let mut hasher = twox_hash::XxHash3_64::with_seed(0);
-            self.roads.hash(&mut hasher);
-            self.obstacles.hash(&mut hasher);
-            if let Some(terrain) = &self.terrain {
-                hash_terrain(terrain, &mut hasher);
-                if !self.slopes {
-                    hasher.write_u8(0);
-                }
+        *self.hash.get_or_init(|| self.hash_of_all(false))
+    }
+
+    /// The hash that worlds were saved with before [`Ground::hash`] left out who decides about signals.
+    pub(crate) fn hash_with_deciders(&self) -> u64 {
+        self.hash_of_all(true)
+    }
+
+    fn hash_of_all(&self, with_deciders: bool) -> u64 {
+        let mut hasher = twox_hash::XxHash3_64::with_seed(0);
+        self.roads.hash(&mut hasher, with_deciders);
+        self.obstacles.hash(&mut hasher);
+        if let Some(terrain) = &self.terrain {
+            hash_terrain(terrain, &mut hasher);
+            if !self.slopes {
+                hasher.write_u8(0);
             }
-            if let Some(map) = &self.grip {
-                hash_grip(map.grip(), &mut hasher);
-            }
-            named_places::hash(&self.places, &mut hasher);
-            hasher.finish()
-        })
+        }
+        if let Some(map) = &self.grip {
+            hash_grip(map.grip(), &mut hasher);
+        }
+        named_places::hash(&self.places, &mut hasher);
+        hasher.finish()
     }
 
     /// The lanelets within a distance of a place, m.

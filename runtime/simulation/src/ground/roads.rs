@@ -464,7 +464,7 @@ impl Roads {
     }
 
     /// Adds all that vehicles follow to a hash.
-    pub(super) fn hash(&self, hasher: &mut impl Hasher) {
+    pub(super) fn hash(&self, hasher: &mut impl Hasher, with_deciders: bool) {
         for (id, lanelet) in (0..).zip(self.graph.lanelets()) {
             let counts = (lanelet.line_span().count, self.graph.successors(id).len());
             hasher.write_u32(counts.0);
@@ -492,7 +492,7 @@ impl Roads {
         }
         self.laws.iter().for_each(|law| law.hash(hasher));
         let signals = self.plans.signals.iter().flatten();
-        signals.for_each(|signals| hash_signals(signals, hasher));
+        signals.for_each(|signals| hash_signals(signals, hasher, with_deciders));
         self.crossings.hash(hasher);
     }
 
@@ -740,9 +740,15 @@ fn by_path(junction: &Junction, of_lanes: &[(LaneEnd, f64)]) -> Vec<f32> {
 }
 
 /// Adds all that signals go by to a hash.
-fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
+/// Who decides which stage is next is only looked at `with_deciders`: that is a module, and no part of the
+/// ground.
+fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool) {
     let programme = &signals.programme;
-    hasher.write_u8(programme.mode as u8);
+    if with_deciders {
+        hasher.write_u8(programme.mode as u8);
+    } else {
+        hasher.write_u8(u8::from(programme.mode.rules()));
+    }
     hasher.write_u64(programme.offset.to_bits());
     let write = |hasher: &mut _, times: &[f64]| {
         for time in times {
@@ -767,7 +773,7 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher) {
             hasher.write_u8(u8::from(green) + permitted);
         }
     }
-    if let Some(controller) = &programme.controller {
+    if let Some(controller) = programme.controller.as_ref().filter(|_| with_deciders) {
         hasher.write(controller.module.as_bytes());
         for (key, value) in &controller.parameters {
             hasher.write(key.as_bytes());

@@ -25,6 +25,15 @@ pub(crate) struct SavedMembership {
     untold: Vec<u32>,
 }
 
+impl SavedMembership {
+    /// Gives the instances of a slot other numbers.
+    pub(super) fn renumber(&mut self, slot: Slot, number: impl Fn(u16) -> u16) {
+        for told in &mut self.told {
+            told.set(slot, number(told.of(slot)));
+        }
+    }
+}
+
 /// Which agents have come to which instances and left which since the last boundary.
 #[derive(Default)]
 pub(crate) struct Membership {

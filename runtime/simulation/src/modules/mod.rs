@@ -5,19 +5,21 @@ mod boundary;
 mod pool;
 mod saving;
 mod signal_controllers;
+mod succession;
 
 pub(crate) use batch::{Rota, Rows, SLICE, batches};
 pub(crate) use boundary::SavedMembership;
 pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedInstance, SavedSwap};
-pub(crate) use signal_controllers::{SignalControllers, node_of};
+pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};
+pub(crate) use succession::{SavedStacks, Succession};
 
 use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
 use crate::route::Asking;
-use crate::summary::{ModuleRecord, SwapRecord};
+use crate::summary::{FreshStart, ModuleRecord, SwapRecord};
 use crate::traffic::Delays;
 use crate::vehicle_type::VehicleTypes;
 use boundary::Membership;
@@ -41,10 +43,12 @@ pub(crate) struct Modules {
     /// Those that decide about signals.
     pub(crate) signals: SignalControllers,
     pub(crate) registry: Registry,
-    overrides: ModuleOverrides,
+    pub(crate) overrides: ModuleOverrides,
     membership: Membership,
     /// Modules that were replaced, in order.
     pub(crate) swaps: Vec<SwapRecord>,
+    /// Modules that did not go on where a saved world was, in order.
+    pub(crate) fresh: Vec<FreshStart>,
     /// Whether agents have chosen modules that have not passed a boundary.
     pub(crate) has_new: bool,
     dt: f64,
@@ -68,6 +72,7 @@ impl Modules {
             overrides: options.modules.clone(),
             membership: Membership::default(),
             swaps: Vec::new(),
+            fresh: Vec::new(),
             has_new: false,
             dt,
         };

@@ -7,6 +7,7 @@
 
 use super::boundary::Membership;
 use super::saving::SavedInstance;
+use super::succession::Anew;
 use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
     Behaviour, Choosable, Controller, Fitness, Module, ModuleError, Planner, Rate, Registry, Slot,
@@ -181,8 +182,9 @@ pub(crate) trait AnyPool {
     /// What the instances are made from and keep, in order.
     fn saved(&self) -> Vec<SavedInstance>;
 
-    /// Gives modules what they kept. Modules that start fresh are appended to the notes.
-    fn load(&mut self, saved: &[SavedInstance], notes: &mut Vec<String>);
+    /// Gives modules what they kept; `numbers` says which number each saved instance has now. Modules that
+    /// start fresh are appended.
+    fn load(&mut self, saved: &[SavedInstance], numbers: &[Option<u16>], anew: &mut Vec<Anew>);
 }
 
 impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
@@ -274,12 +276,13 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
             .collect()
     }
 
-    fn load(&mut self, saved: &[SavedInstance], notes: &mut Vec<String>) {
+    fn load(&mut self, saved: &[SavedInstance], numbers: &[Option<u16>], anew: &mut Vec<Anew>) {
         let own = saved.iter().filter(|one| one.slot == self.slot.name());
-        // Instances were made again in the order in which they were saved, so the n-th of a slot is the
-        // n-th.
-        for (instance, saved) in self.instances.iter_mut().zip(own) {
-            saved.load_into(instance, notes);
+        for (saved, number) in own.zip(numbers) {
+            let number = number.map(usize::from);
+            if let Some(instance) = number.and_then(|number| self.instances.get_mut(number)) {
+                saved.load_into(instance, anew);
+            }
         }
     }
 }

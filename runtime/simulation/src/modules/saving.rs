@@ -1,15 +1,19 @@
 //! Instances of modules as they are saved.
 
-use super::pool::{Instance, Pools};
+use super::pool::Instance;
+use super::signal_controllers::Decider;
+use super::succession::{Anew, Succession};
 use super::{Modules, SavedMembership};
 use crate::agents::Agents;
 use crate::clock::Clock;
-use crate::options::SimulationError;
 use crate::save::SaveError;
 use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, LogicState, Module, ModuleKind, Slot};
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};
+
+/// The settings of the modules of an instance.
+type Settings = Vec<ModuleSetting>;
 
 /// One instance: its modules in order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,17 +86,44 @@ impl SavedInstance {
         }
     }
 
-    /// Gives the modules what they kept. Modules that start fresh are appended to the notes.
+    /// Gives the modules what they kept. Modules that start fresh are appended.
     pub(super) fn load_into<L: ?Sized + Choosable>(
         &self,
         instance: &mut Instance<L>,
-        notes: &mut Vec<String>,
+        anew: &mut Vec<Anew>,
     ) {
         for (module, saved) in instance.modules.iter_mut().zip(&self.modules) {
             if let Err(why) = saved.load_into(module) {
-                notes.push(format!("{} {}: {why}", self.slot, saved.id));
+                anew.push(Anew {
+                    slot: self.slot.clone(),
+                    module: saved.id.clone(),
+                    why,
+                });
             }
         }
+    }
+
+    /// The settings of saved instances, slot by slot in the order of [`Slot::ALL`].
+    ///
+    /// # Errors
+    /// If a slot is unknown, or a setting does not fit into its slot.
+    pub(super) fn settings_by_slot(saved: &[Self]) -> Result<Vec<Vec<Settings>>, SaveError> {
+        let mut by_slot = vec![Vec::new(); Slot::COUNT];
+        for instance in saved.iter().filter(|instance| !is_of_signals(instance)) {
+            let damaged = |what: &str| SaveError::Damaged(what.into());
+            let slot = Slot::from_name(&instance.slot).ok_or(damaged("a slot has no such name"))?;
+            let settings: Settings = instance.modules.iter().map(SavedModule::setting).collect();
+            if !slot.how_many().fits(settings.len()) {
+                return Err(damaged("a slot has another number of modules"));
+            }
+            let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
+            let mut rates = settings.iter().filter_map(|setting| setting.rate_hz);
+            if !rates.all(is_rate) {
+                return Err(damaged("a rate is out of range"));
+            }
+            by_slot[slot as usize].push(settings);
+        }
+        Ok(by_slot)
     }
 }
 
@@ -156,54 +187,33 @@ impl Modules {
         agents.chain(self.signals.saved()).collect()
     }
 
-    /// Makes the saved instances again, each with the number that it had.
-    pub(crate) fn restore_instances(&mut self, saved: &[SavedInstance]) -> Result<(), SaveError> {
-        // Agents hold the numbers of their instances, so the pools are filled in the order in which they
-        // were saved, also with instances that agents chose for themselves and no stack names.
-        self.pools = Pools::new();
-        for instance in saved.iter().filter(|instance| !is_of_signals(instance)) {
-            let damaged = |what: &str| SaveError::Damaged(what.into());
-            let slot = Slot::from_name(&instance.slot).ok_or(damaged("a slot has no such name"))?;
-            let settings: Vec<_> = instance.modules.iter().map(SavedModule::setting).collect();
-            if !slot.how_many().fits(settings.len()) {
-                return Err(damaged("a slot has another number of modules"));
-            }
-            let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
-            let mut rates = settings.iter().filter_map(|setting| setting.rate_hz);
-            if !rates.all(is_rate) {
-                return Err(damaged("a rate is out of range"));
-            }
-            self.instance_of(slot, "saved", &settings)
-                .map_err(SimulationError::from)?;
-        }
-        // Stacks find their instances among those.
-        let names = self.names.iter().cloned();
-        let stacks: Vec<_> = names.zip(self.settings.iter().cloned()).collect();
-        self.stacks = self.instances_of(&stacks).map_err(SimulationError::from)?;
-        Ok(())
-    }
-
-    /// Tells the instances of all agents, then gives them what they kept. Returns notes for people on
-    /// those that start fresh.
+    /// Tells the instances of all agents, then gives them what they kept; `deciders` are who decided about
+    /// signals and who does. Returns those that start fresh.
     pub(crate) fn restore_states(
         &mut self,
-        clock: &Clock,
-        agents: &mut Agents,
-        saved: &[SavedInstance],
-        told: SavedMembership,
-    ) -> Vec<String> {
+        (clock, agents): (&Clock, &mut Agents),
+        (saved, told): (&[SavedInstance], SavedMembership),
+        deciders: (&[Decider], &[Decider]),
+        succession: Succession,
+    ) -> Vec<Anew> {
+        let told = succession.told(told);
         // In this order: modules hear of their agents, then get what they kept of them. What a module
         // keeps is about agents that it knows.
         self.membership.retell(&told, agents.capacity());
         self.pass_all(clock, agents);
         self.membership.take_untold(told);
-        let mut notes = Vec::new();
+        let mut anew = Vec::new();
         for slot in Slot::ALL {
-            self.pools.of_mut(slot).load(saved, &mut notes);
+            let numbers = succession.numbers(slot);
+            self.pools.of_mut(slot).load(saved, numbers, &mut anew);
         }
-        let of_signals = saved.iter().filter(|instance| is_of_signals(instance));
-        self.signals.load(of_signals, &mut notes);
-        notes
+        self.signals.load(saved, deciders, &mut anew);
+        anew.extend(succession.anew);
+        // Others may want other arrivals to be held.
+        if !anew.is_empty() {
+            self.assign_arrivals(agents);
+        }
+        anew
     }
 }
 

@@ -1,6 +1,7 @@
 //! The modules that decide about signals: an instance for each programme whose plan names one.
 
 use super::saving::{SavedInstance, SavedModule};
+use super::succession::Anew;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::options::SimulationError;
@@ -9,9 +10,18 @@ use roadwright_agent::{
     Module, ModuleError, ModuleKind, Rate, Registry, SignalController, SignalView, StepBoundary,
 };
 use roadwright_scenario::{ModuleSetting, SignalControllerSetting};
+use serde::{Deserialize, Serialize};
 
 /// How often they are asked, Hz: signals change in seconds.
 const RATE: f64 = 1.0;
+
+/// Who decides about a programme, as it is saved.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Decider {
+    /// Id of a module, or name of a mode.
+    name: String,
+    is_module: bool,
+}
 
 /// A module that decides about one programme.
 struct Running {
@@ -164,19 +174,51 @@ impl SignalControllers {
         })
     }
 
-    /// Gives them what they kept. Notes on those that start fresh are appended.
-    pub(super) fn load<'a>(
+    /// Who decides about each programme: a module that is saved, or what the plan says.
+    pub(crate) fn deciders(&self, ground: &Ground) -> Vec<Decider> {
+        let programmes = ground.programmes().zip(&self.running);
+        programmes
+            .map(|(programme, running)| match running {
+                Some(running) => Decider {
+                    name: running.setting.module.clone(),
+                    is_module: true,
+                },
+                None => Decider {
+                    name: programme.mode.name().into(),
+                    is_module: false,
+                },
+            })
+            .collect()
+    }
+
+    /// Gives them what they kept. `was` says who decided about each programme, `now` who does. Those that
+    /// start fresh are appended.
+    pub(super) fn load(
         &mut self,
-        saved: impl Iterator<Item = &'a SavedInstance>,
-        notes: &mut Vec<String>,
+        saved: &[SavedInstance],
+        (was, now): (&[Decider], &[Decider]),
+        anew: &mut Vec<Anew>,
     ) {
-        // Both are in the order of programmes.
-        for (running, saved) in self.running.iter_mut().flatten().zip(saved) {
-            let Some(module) = saved.modules.first() else {
-                continue;
+        let slot = ModuleKind::SignalController.name();
+        // Only programmes with modules have saved any, in their order.
+        let mut saved = saved.iter().filter(|instance| instance.slot == slot);
+        for ((was, now), running) in was.iter().zip(now).zip(&mut self.running) {
+            let saved = (was.is_module.then(|| saved.next()).flatten())
+                .and_then(|instance| instance.modules.first());
+            let loaded = match (saved, running) {
+                _ if was != now => Err(format!("starts fresh in the place of {}", was.name)),
+                (Some(saved), Some(running)) => saved.load_into(&mut running.module),
+                _ => Ok(()),
             };
-            if let Err(why) = module.load_into(&mut running.module) {
-                notes.push(format!("{} {}: {why}", saved.slot, module.id));
+            let Err(why) = loaded else { continue };
+            let one = Anew {
+                slot: slot.into(),
+                module: now.name.clone(),
+                why,
+            };
+            // Once for all programmes of a town.
+            if !anew.contains(&one) {
+                anew.push(one);
             }
         }
     }

@@ -119,6 +119,11 @@ impl SavedWorld {
         self.parts.insert(part.name().into(), stored);
     }
 
+    /// Whether it has a part.
+    pub(super) fn has(&self, part: Part) -> bool {
+        self.parts.contains_key(part.name())
+    }
+
     /// A part; its version has been checked.
     pub(super) fn get<T: DeserializeOwned>(&self, part: Part) -> Result<T, SaveError> {
         let missing = || SaveError::Damaged(format!("part \"{}\" is missing", part.name()));
@@ -144,7 +149,8 @@ mod tests {
     use super::*;
     use crate::save::parts;
     use crate::{RunOptions, World, builtin_modules, testing};
-    use roadwright_scenario::Scenario;
+    use roadwright_scenario::{Scenario, file};
+    use std::path::PathBuf;
 
     #[test]
     fn a_world_is_saved_in_the_parts_of_the_table() {
@@ -159,6 +165,34 @@ mod tests {
             .map(|(name, part)| (name.as_str(), part.version));
         let table = parts::ALL.iter().map(|part| (part.name(), part.version()));
         assert_eq!(written.collect::<BTreeMap<_, _>>(), table.collect());
+    }
+
+    #[test]
+    fn a_save_of_before_there_were_branches_is_read() {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let scenario = file::load(&folder.join("signal-corridor.scenario.json")).unwrap();
+        let (registry, options) = (builtin_modules(), RunOptions::default());
+        let world = World::new(&scenario, &registry, &options).unwrap();
+        let mut saved = world.save(false).unwrap();
+        for part in [
+            parts::STACKS,
+            parts::OVERRIDES,
+            parts::DECIDERS,
+            parts::FRESH,
+        ] {
+            assert!(saved.parts.remove(part.name()).is_some());
+        }
+        let ground = world.ground().clone();
+        let restore = |saved: &SavedWorld| {
+            World::restore(ground.clone(), &scenario, &registry, &options, saved)
+        };
+        // Who decides about signals was a part of the ground then.
+        assert_ne!(ground.hash(), ground.hash_with_deciders());
+        assert_eq!(restore(&saved).err(), Some(SaveError::OtherGround));
+        saved.ground = ground.hash_with_deciders();
+        let (again, notes) = restore(&saved).unwrap();
+        assert!(notes.is_empty(), "{notes:?}");
+        assert_eq!(again.state_hash(), world.state_hash());
     }
 
     /// A save of one part, and of another one that is empty.

@@ -99,6 +99,14 @@ parts! {
     MEMBERSHIP "membership" 17;
     /// Modules that were replaced.
     SWAPS "swaps" 17;
+    /// The names of stacks, and their instances.
+    STACKS "stacks" 1;
+    /// Modules that the run had in the place of those of its stacks.
+    OVERRIDES "overrides" 1;
+    /// Who decided about each programme of signals.
+    DECIDERS "deciders" 1;
+    /// Modules that did not go on where a save was.
+    FRESH "fresh" 1;
 }
 
 #[cfg(test)]
