@@ -1,7 +1,12 @@
 //! A saved world goes on exactly where it was.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+#[path = "common/random_steps.rs"]
+mod random_steps;
+
 use proptest::prelude::*;
+use random_steps::Random;
+use roadwright_agent::Slot;
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Ground, RunOptions, SaveError, SavedWorld, World, builtin_modules};
 use serde::{Deserialize, Serialize};
@@ -73,6 +78,76 @@ fn going_on_equals_an_uninterrupted_run() {
             assert_eq!(world.summary(), whole.summary(), "{name}, moment {number}");
         }
     }
+}
+
+/// Names of the shipped scenarios, in order.
+fn all_shipped() -> Vec<String> {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let files = std::fs::read_dir(folder).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names
+        .filter_map(|name| Some(name.strip_suffix(".scenario.json")?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Whether a stack of a scenario names a script: those are driven by a test of the crate that loads them.
+fn has_scripts(scenario: &Scenario) -> bool {
+    let stacks = scenario.stacks().values();
+    let mut settings = stacks.flat_map(|stack| stack.settings(Slot::Behaviour));
+    settings.any(|setting| setting.module.ends_with(".rhai"))
+}
+
+/// The hash of all snapshots after so many steps.
+fn seen(world: &mut World, steps: u64) -> Vec<u64> {
+    let step = |_| {
+        world.step();
+        world.snapshot().hash()
+    };
+    (0..steps).map(step).collect()
+}
+
+#[test]
+fn every_shipped_scenario_goes_on_from_a_random_step() {
+    let mut random = Random::from_environment();
+    let (mut driven, mut with_scripts) = (0, Vec::new());
+    for (number, name) in all_shipped().iter().enumerate() {
+        let scenario = shipped(name);
+        if has_scripts(&scenario) {
+            with_scripts.push(name.clone());
+            continue;
+        }
+        let threads = 1 + number % 2;
+        let options = RunOptions {
+            threads,
+            ..RunOptions::default()
+        };
+        let mut whole = World::new(&scenario, &builtin_modules(), &options).unwrap();
+        let (first, later) = random.moments(whole.dt());
+        run(&mut whole, first);
+        let bytes = whole.save(false).unwrap().to_bytes();
+        let hash = whole.state_hash();
+        let pictures = seen(&mut whole, later);
+        // One save restores many worlds: with as many threads, and with another number.
+        let saved = SavedWorld::from_bytes(&bytes).unwrap();
+        for threads in [threads, 3 - threads] {
+            let said =
+                format!("{name}, step {first} and {later} more, {threads} threads, {random}");
+            let mut world = restore(&scenario, &saved, threads).unwrap();
+            assert_eq!(world.state_hash(), hash, "{said}");
+            assert!(seen(&mut world, later) == pictures, "{said}");
+            assert_eq!(world.state_hash(), whole.state_hash(), "{said}");
+            assert_eq!(world.summary(), whole.summary(), "{said}");
+        }
+        driven += 1;
+    }
+    // `runtime/extension/tests/save.rs` drives these.
+    assert_eq!(
+        with_scripts,
+        ["chase", "convoy", "rush-hour", "trailer-yard"]
+    );
+    assert!(driven >= 14);
 }
 
 #[test]

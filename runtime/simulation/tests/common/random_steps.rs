@@ -1,0 +1,45 @@
+//! Random steps at which worlds are saved: others with another seed.
+
+use std::fmt::{self, Display};
+
+/// Names the seed; the steps are always the same without it.
+const VARIABLE: &str = "ROADWRIGHT_SAVE_SEED";
+
+/// Longest time before a save, s, and how long is compared afterwards.
+const LONGEST: f64 = 20.0;
+const LATER: f64 = 5.0;
+
+/// A stream of random numbers (SplitMix64).
+pub(crate) struct Random {
+    seed: u64,
+    state: u64,
+}
+
+impl Random {
+    /// The stream of the seed that the environment gives.
+    pub(crate) fn from_environment() -> Self {
+        let given = std::env::var(VARIABLE).ok();
+        let seed = given.map_or(1, |seed| seed.parse().expect("a seed is a number"));
+        Self { seed, state: seed }
+    }
+
+    fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// The step at which a world is saved, at least 1, and how many more are compared.
+    pub(crate) fn moments(&mut self, dt: f64) -> (u64, u64) {
+        let steps = |seconds: f64| (seconds / dt).round() as u64;
+        (1 + self.next() % steps(LONGEST), steps(LATER))
+    }
+}
+
+impl Display for Random {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(text, "{VARIABLE}={}", self.seed)
+    }
+}
