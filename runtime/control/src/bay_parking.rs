@@ -186,15 +186,13 @@ impl Controller for BayParking {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let [radius, speed, braking, heading_gain, margin, tolerance] =
-            [0, 1, 2, 3, 4, 5].map(|index| parameters.at(index));
         let law = Law {
-            radius,
-            speed,
-            braking,
-            heading_gain,
-            margin,
-            tolerance,
+            radius: parameters.value("radius"),
+            speed: parameters.value("speed"),
+            braking: parameters.value("braking"),
+            heading_gain: parameters.value("heading_gain"),
+            margin: parameters.value("margin"),
+            tolerance: parameters.value("tolerance"),
         };
         for (input, output) in inputs.iter().zip(outputs) {
             *output = law.command(input);

@@ -213,8 +213,11 @@ mod tests {
 
     #[test]
     fn a_free_straight_road_is_driven_at_full_speed() {
-        assert_eq!(drive(|_| ()), drive(|i| i.waypoint_angle = 0.0));
-        assert!(drive(|_| ()).acceleration.abs() < 1e-9);
+        let full = drive(|_| ());
+        assert!(full.acceleration.abs() < 1e-9, "{full:?}");
+        assert!(full.steering.abs() < 1e-9, "{full:?}");
+        assert!(drive(|i| i.speed = 5.0).acceleration > 1.0);
+        assert!(drive(|i| i.speed = 12.0).acceleration < -1.0);
     }
 
     #[test]

@@ -317,8 +317,8 @@ mod tests {
         assert!(
             acceleration(ControllerInput {
                 leader_gap: 3.0,
-                ..free(0.5)
-            }) < 0.5
+                ..free(3.0)
+            }) < -2.0
         );
     }
 }

@@ -67,7 +67,8 @@ impl Controller for PoleBalance {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let [lean, fall, place, speed] = [0, 1, 2, 3].map(|index| parameters.at(index));
+        let [lean, fall, place, speed] =
+            ["lean_gain", "fall_gain", "place_gain", "speed_gain"].map(|key| parameters.value(key));
         for (input, output) in inputs.iter().zip(outputs) {
             // Away from its mark a car first drives further away, so that the pole leans back: the
             // signs of place and speed are those of the lean.

@@ -113,16 +113,15 @@ struct Law {
 
 impl Law {
     fn new(parameters: &ParameterSet) -> Self {
-        let value = |index| parameters.at(index);
         Self {
-            line_gain: value(0),
-            heading_gain: value(1),
-            hitch_gain: value(2),
-            drawbar: value(3),
-            sharpest: value(4),
-            straighten: value(5),
-            speed: value(6),
-            braking: value(7),
+            line_gain: parameters.value("line_gain"),
+            heading_gain: parameters.value("heading_gain"),
+            hitch_gain: parameters.value("hitch_gain"),
+            drawbar: parameters.value("drawbar"),
+            sharpest: parameters.value("sharpest"),
+            straighten: parameters.value("straighten"),
+            speed: parameters.value("speed"),
+            braking: parameters.value("braking"),
         }
     }
 
