@@ -27,7 +27,7 @@
 //! or reads the clock; the same scenario, seed and version give the same bits on every run.
 
 /// Geometry: positions, poses, lines of lines, arcs, clothoids and cubics.
-pub use roadwright_geometry::{DVec2, Pose, ReferenceLine};
+pub use roadwright_geometry::{DVec2, GeometryError, HeightField, Pose, ReferenceLine, Segment};
 
 /// Road coordinates (s, t, h) of a point, a spline over arc length through a road line, and which
 /// cells of an area are free for a body.
@@ -39,15 +39,19 @@ pub use roadwright_geometry::{
 
 /// A scenario, its objects, and edits with their inverses.
 pub use roadwright_scenario::{
-    Agent, AgentId, Edit, EditError, Flow, FlowId, ForestId, Group, GroupId, Land, LandId, LandUse,
-    ListOrder, ModuleSetting, NodeId, Obstacle, ObstacleId, Place, Road, RoadId, RoadNetwork,
-    Scenario, Settings, Stack, VehicleType,
+    About, Agent, AgentId, DrivingSide, DynamicsLevel, Edit, EditError, Flow, FlowId, Forest,
+    ForestId, GeoOrigin, GroundGrip, GroundPlace, Group, GroupId, Land, LandId, LandUse, Lane,
+    LaneBand, LaneChange, LaneDirection, LanePlace, LaneSection, LaneTurn, LaneType, ListOrder,
+    ModuleSetting, NodeId, ObjectId, Obstacle, ObstacleId, Place, PointOfInterest, Poly3, Road,
+    RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, Settings, Shape, Stack,
+    VehicleClass, VehicleType,
 };
 
 /// What is decided about junctions: control, major roads, turn restrictions, plans of signals.
 pub use roadwright_scenario::{
-    Control, JunctionRules, Movement, Node, Restriction, RestrictionKind, SignalControllerSetting,
-    SignalMode, SignalPlan, SignalStage, junction::Light, junction::Turn,
+    Control, CornerRule, CrossingRule, JunctionRules, Movement, Node, Restriction, RestrictionKind,
+    SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules, ViaRestriction,
+    junction::Light, junction::Turn,
 };
 
 /// Reads a scenario from a file, and writes one in one go.
@@ -64,21 +68,25 @@ pub use roadwright_scenario::operation::draw;
 pub use roadwright_simulation::{
     AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell,
     Collision, CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
-    HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Inspection, JunctionFigures,
-    JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine, Lying, MechanicsRecord,
-    Mishap, MishapCounts, ModuleOverrides, Observer, Party, PlannedLane, PlannedWay, PopulateFrom,
-    Population, ProgrammeInspection, RandomTrip, RigidShape, RoadInspection, RoadVehicle,
-    RunOptions, SaveError, SavedWorld, Session, SignalHead, SimulationError, Snapshot,
-    StackSummary, StagePhase, StandingTrailer, Statistic, Status, StopReason, StopTarget, Summary,
-    Ticket, TrailerRecord, Turning, VehicleRecord, Waiting, Waits, WayFinder, WheelRecord, Why,
-    World, builtin_modules, random_trips,
+    HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Indicator, Inspection,
+    JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine,
+    LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap, MishapCounts, ModuleOverrides,
+    ModuleRecord, NoCrossing, Observer, Party, PeopleCounts, PersonRecord, PlannedLane, PlannedWay,
+    PopulateFrom, Population, ProgrammeInspection, RandomTrip, ReplanCounts, RigidShape,
+    RoadInspection, RoadVehicle, RunOptions, SaveError, SavedWorld, Session, SignalHead,
+    SimulationError, Snapshot, StackSummary, Stage, StagePhase, StandingTrailer, Statistic,
+    Statistics, StatisticsMark, Status, StopReason, StopTarget, Summary, SwapRecord, Ticket,
+    TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, Waiting, Waits, WayFinder, Waypoint,
+    WheelRecord, Why, World, builtin_modules, random_trips,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.
 pub use roadwright_agent::{
-    Behaviour, Controller, Effect, Effects, Entry, Fitness, Logic, LogicState, Lookahead,
-    ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Registry, Scene,
-    SignalController, SignalFacts, SignalView, Slot, Step,
+    AgentFacts, Behaviour, BehaviourView, Choosable, Conduct, Controller, Datum, Demand, Effect,
+    Effects, Entry, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module,
+    ModuleError, ModuleInfo, MovementFacts, NamedPlace, Outlook, ParameterError, ParameterInfo,
+    ParameterKind, ParameterSet, Planner, PlannerView, Registry, Scene, SignalController,
+    SignalFacts, SignalView, Slot, StageFacts, Step, StepBoundary, Swap,
 };
 
 /// The rows of which modules are asked.
@@ -88,4 +96,7 @@ pub use roadwright_plugin_api::{
 };
 
 /// Compiled plugins and scripts from folders.
-pub use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};
+pub use roadwright_extension::{
+    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, Lamp,
+    Level as EventLevel, ModuleRow, PluginInfo, Trust, Wanted,
+};
