@@ -352,6 +352,9 @@ typedef struct rw_api {
   int32_t (*create)(const rw_host *host, uint32_t kind, rw_instance **out);
   void (*destroy)(rw_instance *self);
   int32_t (*step)(rw_instance *self, rw_batch *batch);
+  /* Agents have come and gone; all slots are smaller than slots. Both lists are in the order of the
+     agents' ids, and no slot is in both: that an agent has gone is told at least one call before its
+     slot is another's. An agent that came is told before the first step that asks about it. */
   int32_t (*agents_changed)(rw_instance *self, uint32_t slots, const uint32_t *added,
                             uint32_t added_count, const uint32_t *removed,
                             uint32_t removed_count);

@@ -203,7 +203,9 @@ pub struct RwApi {
     pub destroy: Option<unsafe extern "C" fn(*mut RwInstance)>,
     /// Answers a batch.
     pub step: Option<unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32>,
-    /// Agents have come and gone; slots are smaller than the second argument.
+    /// Agents have come (third argument, and their number) and gone (fifth): their slots, in the order of
+    /// ids; all are smaller than the second argument. No slot is in both lists: that an agent has gone is
+    /// told at least one call before its slot is another's.
     pub agents_changed:
         Option<unsafe extern "C" fn(*mut RwInstance, u32, *const u32, u32, *const u32, u32) -> i32>,
     /// Number of parameters.

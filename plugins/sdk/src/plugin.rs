@@ -96,7 +96,8 @@ pub trait Plugin: Default + Send + 'static {
     /// Called once, before everything else.
     fn start(&mut self, _: &Host) {}
 
-    /// Agents have come and gone.
+    /// Agents have come and gone: called between two questions, before the first one about an agent that
+    /// came.
     fn agents_changed(&mut self, _: &AgentsChanged<'_>) {}
 
     /// Its state with the number of its schema; `None` if it keeps none.
@@ -140,9 +141,10 @@ pub struct StepInfo {
 pub struct AgentsChanged<'a> {
     /// Slots are smaller than this.
     pub slots: u32,
-    /// Slots of those that came.
+    /// Slots of those that came, in the order of their ids.
     pub added: &'a [u32],
-    /// Slots of those that went.
+    /// Slots of those that went, in the order of their ids. None is among `added` as well: that an agent
+    /// went is told at least one call before its slot is another's.
     pub removed: &'a [u32],
 }
 

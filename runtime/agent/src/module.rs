@@ -43,9 +43,12 @@ pub struct StepBoundary<'a> {
     pub time: f64,
     /// Agent indices are smaller than this.
     pub capacity: u32,
-    /// Indices of the agents that this module has been given since the boundary before.
+    /// Indices of the agents that this module has been given since the boundary before, in the order
+    /// of the agents' ids.
     pub added: &'a [u32],
-    /// Indices of the agents that have left it since then; they are freed at the next boundary.
+    /// Indices of the agents that have left it since then, in the same order. The index of one that has
+    /// left the road is free again at the next boundary and not before: so its removal is told at least
+    /// one boundary before another agent with its index is among `added`, and no index is in both.
     pub removed: &'a [u32],
 }
 
@@ -106,7 +109,8 @@ pub trait Logic: Send + Sync {
         false
     }
 
-    /// Called before a step, never while the module is being asked. A logic that has been replaced by a newer
+    /// Called before a step, and again within it after agents have appeared, never while the module is
+    /// being asked. It hears of an agent before it is first asked about it. A logic that has been replaced by a newer
     /// version says so, and puts the parameters of the new version in place of the old ones.
     fn at_step_boundary(&mut self, _: &mut ParameterSet, _: &StepBoundary<'_>) -> Option<Swap> {
         None

@@ -84,17 +84,20 @@ fn a_plugin_that_needs_a_newer_host_says_so() {
 #[test]
 fn a_library_for_another_computer_is_named() {
     let mut bytes = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
-    if bytes.starts_with(b"\x7fELF") {
-        // e_machine: aarch64.
-        bytes[18..20].copy_from_slice(&183u16.to_le_bytes());
-        let bench = Bench::new();
-        bench.put("x.so", &bytes);
-        let said = bench.said();
-        assert!(
-            said.contains("aarch64 Linux library, this computer needs x86-64 Linux"),
-            "{said}"
-        );
+    if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
+        eprintln!("skipped: the library is made for x86-64 Linux");
+        return;
     }
+    assert!(bytes.starts_with(b"\x7fELF"));
+    // e_machine: aarch64.
+    bytes[18..20].copy_from_slice(&183u16.to_le_bytes());
+    let bench = Bench::new();
+    bench.put("x.so", &bytes);
+    let said = bench.said();
+    assert!(
+        said.contains("aarch64 Linux library, this computer needs x86-64 Linux"),
+        "{said}"
+    );
 }
 
 #[test]

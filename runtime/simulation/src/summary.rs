@@ -77,7 +77,9 @@ pub struct ModuleRecord {
     pub build: String,
 }
 
-/// How often routes were planned again while agents drove, by what made it necessary.
+/// How often routes were planned again while agents drove, since they stood. The other reason, that a lane
+/// change was not made in time, is counted by [`LawCounts::missed_turns`]: once for each other route that
+/// was found, and not for each second in which one was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ReplanCounts {
     /// The agent had been standing for long.

@@ -33,6 +33,16 @@ use std::collections::HashMap;
 /// Columns instead of a list of agents, because each stage reads a few of them: moving 100,000 bodies
 /// should not load what is counted for their fitness. A column that is added here is stored, saved and hashed
 /// without another line.
+///
+/// `pedals` and `accounts` stand beside the columns, and not among them:
+///
+/// - A row is hashed and saved as a whole. One more field in it would give every run another hash and every
+///   save another layout, those included in which nobody has pedals or accounts. So both are saved as parts
+///   of their own, which older saves do without, and hashed for those alone who have any.
+/// - Accounts are found by id, since they also note what collisions have been counted.
+///
+/// What is added there has to be thought of in `save.rs`, in `report.rs` (the hash) and in
+/// [`Agents::insert`], which gives an index to somebody else; tests hold all three.
 macro_rules! columns {
     ($($(#[$doc:meta])* $column:ident: $row:ty => $rows:ty,)*) => {
         /// The driving agents in columns of equal length.
@@ -394,6 +404,32 @@ mod tests {
         // A field that is added counts by itself; one that is skipped would be missing here.
         assert!(fields > 40, "{fields}");
         assert_eq!(hash(&Row::default()), before);
+    }
+
+    #[test]
+    fn pedals_go_with_their_agent() {
+        let row = |id| Row {
+            identity: Identity {
+                id,
+                phase: Phase::Driving,
+                ..Identity::default()
+            },
+            ..Row::default()
+        };
+        let mut agents = Agents::default();
+        let index = agents.insert(row(5));
+        let held = PedalCommand::default();
+        let order = Order {
+            pedals: Some(held),
+            ..Order::default()
+        };
+        agents.give(index as usize, order);
+        assert_eq!(agents.pedals(index as usize), Some(held));
+        agents.remove(index);
+        agents.note_told();
+        agents.release();
+        assert_eq!(agents.insert(row(6)), index);
+        assert_eq!(agents.pedals(index as usize), None);
     }
 
     #[test]

@@ -67,6 +67,14 @@ impl Membership {
                 *told = now;
             }
         }
+        self.sort(agents);
+    }
+
+    /// Puts the lists in the order of ids. Who has left keeps its id until its index is free.
+    fn sort(&mut self, agents: &Agents) {
+        let id = |(index, _): &(u32, Instances)| agents.identity[*index as usize].id;
+        self.added.sort_by_key(id);
+        self.removed.sort_by_key(id);
     }
 
     /// Forgets what was told: the pool is another one now.
@@ -85,14 +93,15 @@ impl Membership {
 
     /// Takes what the modules of a saved world had been told: they are told so once more. That an
     /// agent has left since is told at the next boundary, as it would have been.
-    pub(super) fn retell(&mut self, saved: &SavedMembership, capacity: usize) {
+    pub(super) fn retell(&mut self, saved: &SavedMembership, agents: &Agents) {
         self.told.clone_from(&saved.told);
-        self.told.truncate(capacity);
+        self.told.truncate(agents.capacity());
         let known = (0u32..).zip(&self.told);
         let known = known.filter(|(_, told)| **told != Instances::NONE);
         self.added = known.map(|(index, &told)| (index, told)).collect();
         self.removed.clear();
         self.untold.clear();
+        self.sort(agents);
     }
 
     /// Takes whose leaving was still to be told to all instances of a saved world.
@@ -105,6 +114,8 @@ impl Membership {
         let gone = agents.identity.iter().zip(0u32..);
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
         self.untold = gone.map(|(_, index)| index).collect();
+        let id = |&index: &u32| agents.identity[index as usize].id;
+        self.untold.sort_by_key(id);
     }
 }
 

@@ -161,7 +161,8 @@ impl Modules {
     /// The modules that agents have chosen for themselves.
     fn own_modules(&self, agents: &Agents) -> Vec<(u32, Slot, Vec<ModuleSetting>)> {
         let mut own = Vec::new();
-        for agent in agents.driving() {
+        // In the order of ids: instances are numbered as they are made, and there may be too few.
+        for agent in agents.by_growing_id() {
             let who = &agents.identity[agent as usize];
             let of_stack = self.stacks[who.stack as usize];
             for slot in Slot::ALL {

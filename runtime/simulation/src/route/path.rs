@@ -16,6 +16,9 @@ pub struct Waypoint {
 }
 
 /// A path as a line through way-points, followed like the centre of a lane.
+///
+/// Each way-point keeps its gear, and all of a path have the same: where the gear changes the vehicle
+/// stands, one path ends and the next begins, as a leg of its own.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "Vec<Waypoint>", into = "Vec<Waypoint>")]
 pub(crate) struct GroundPath {
@@ -105,6 +108,21 @@ mod tests {
         let speeds = [-1.0, 0.0, 5.0, 10.0, 15.0, 20.0, 30.0].map(|s| path.speed(s));
         assert_eq!(speeds, [4.0, 4.0, 6.0, 8.0, 4.0, 0.0, 0.0]);
         assert!((path.line().length() - 20.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn poses_keep_their_speeds_and_gears() {
+        let waypoint = |x: f64| Waypoint {
+            pose: Pose::new(x, 0.0, 3.0),
+            speed: 2.0 - x / 10.0,
+            gear: -1,
+        };
+        let waypoints: Vec<Waypoint> = [0.0, -5.0, -12.0].map(waypoint).to_vec();
+        let path = GroundPath::from(waypoints.clone());
+        assert!(path.is_reversing());
+        assert_eq!(path.speed(5.0), waypoints[1].speed);
+        // As they are saved.
+        assert_eq!(Vec::from(path), waypoints);
     }
 
     #[test]

@@ -178,11 +178,13 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
         let is_time = progress.standing >= TOO_STEEP && progress.standing - dt < TOO_STEEP;
         who.level == DynamicsLevel::Lane && who.drives() && is_time
     };
-    let told: Vec<u64> = (0..agents.identity.len())
+    let mut told: Vec<u64> = (0..agents.identity.len())
         .filter(stands)
         .filter(|&index| exit.dynamics.is_held_by_slope(index))
         .map(|index| agents.identity[index].id)
         .collect();
+    // The log is state: its lines must not depend on where agents are stored.
+    told.sort_unstable();
     for agent in told {
         exit.messages.log.write_fault(LogLine {
             time: exit.clock.time(),

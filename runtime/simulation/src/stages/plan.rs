@@ -30,7 +30,8 @@ const REJOIN: f64 = 1500.0;
 /// Time between two attempts after a missed lane change, s.
 const NEXT_ATTEMPT: f64 = 1.0;
 
-/// How often routes were planned again in a step.
+/// How often routes were planned again in a step: both reasons to do so are counted. A change that is made
+/// one road later, or given up since the goal is beside the agent, is no turn missed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Planned {
     /// For agents that had been standing for long.
