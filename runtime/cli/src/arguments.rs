@@ -231,6 +231,9 @@ pub(crate) struct Run {
     /// and as a share of the limit, share of time that they stood, collisions)
     #[arg(long, value_name = "DIR")]
     pub(crate) statistics: Option<PathBuf>,
+    /// Measure the CPU time of the steps stage by stage, and the share of planning; the run stays the same
+    #[arg(long)]
+    pub(crate) stage_times: bool,
     /// Tell what an agent does at a time, s, and what it waits for; may be given several times
     #[arg(long, value_name = "AGENT@TIME", value_parser = agent_at)]
     pub(crate) explain: Vec<(u64, f64)>,

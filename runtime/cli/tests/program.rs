@@ -45,6 +45,28 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
+fn the_time_of_the_steps_is_told_by_stage_and_changes_nothing() {
+    let file = scenario("crossroads");
+    let plain = json(&["run", &file, "--seconds", "20", "--json"]);
+    assert!(plain["stages"].is_null());
+    let measured = json(&["run", &file, "--seconds", "20", "--json", "--stage-times"]);
+    assert_eq!(plain["state_hash"], measured["state_hash"]);
+    let stages = &measured["stages"];
+    let seconds = stages["cpu_seconds"].as_object().unwrap();
+    assert_eq!(seconds.len(), 8, "{stages}");
+    let all: f64 = seconds.values().map(|value| value.as_f64().unwrap()).sum();
+    let planning = seconds["plan"].as_f64().unwrap();
+    let share = stages["planning_share"].as_f64().unwrap();
+    assert!(
+        all > 0.0 && (share - planning / all).abs() < 1e-9,
+        "{stages}"
+    );
+    let output = call(&["run", &file, "--seconds", "5", "--stage-times"]);
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(text.contains("CPU of steps     planning "), "{text}");
+}
+
+#[test]
 fn run_reports_what_came_of_it() {
     let file = scenario("crossroads");
     let report = json(&["run", &file, "--seconds", "40", "--json"]);

@@ -158,7 +158,7 @@ impl Town {
         let heads = layout
             .junctions
             .iter()
-            .flat_map(|junction| signal::heads(&self.scenario, junction));
+            .flat_map(|junction| signal::heads(&self.scenario, &layout, junction));
         let mut heads: Vec<_> = heads
             .map(|heads| (heads.road, heads.lanes.len(), heads.first))
             .collect();

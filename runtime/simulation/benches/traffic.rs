@@ -3,7 +3,7 @@
 //! `cargo bench -p roadwright-simulation --bench traffic -- [FILE] [--copies N] [--vehicles N]
 //! [--dt S] [--from S] [--to S] [--rounds N] [--threads N] [--dynamics LEVEL]` drives random trips through copies of
 //! a scenario side by side (equal density at any size) and prints one line of JSON per round: CPU
-//! time of the steps between the two times, nothing else. One scenario is driven by random trips,
+//! time of the steps between the two times, in sum and stage by stage, and the share of planning. One scenario is driven by random trips,
 //! copies by the same trips in each. Without arguments: 14 copies of old-town with 2,100 vehicles.
 
 use cpu_time::ProcessTime;
@@ -11,8 +11,9 @@ use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};
 use roadwright_scenario::{About, Agent, AgentId, DynamicsLevel, Edit, ObjectId, Scenario, file};
 use roadwright_simulation::{
-    Ground, PopulateFrom, RunOptions, SavedWorld, World, builtin_modules, random_trips,
+    Ground, PopulateFrom, RunOptions, SavedWorld, Stage, World, builtin_modules, random_trips,
 };
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Room between two copies, m.
@@ -142,6 +143,41 @@ fn main() {
     }
 }
 
+/// CPU time of the steps by stage.
+#[derive(Default)]
+struct StageTimes {
+    now: Option<(Stage, ProcessTime)>,
+    seconds: BTreeMap<Stage, f64>,
+}
+
+impl StageTimes {
+    fn begin(&mut self, stage: Stage) {
+        self.end();
+        self.now = Some((stage, ProcessTime::now()));
+    }
+
+    fn end(&mut self) {
+        if let Some((stage, since)) = self.now.take() {
+            *self.seconds.entry(stage).or_default() += since.elapsed().as_secs_f64();
+        }
+    }
+
+    /// As members of the line of JSON.
+    fn members(&self) -> String {
+        let sum: f64 = self.seconds.values().sum();
+        let planning = self.seconds.get(&Stage::Plan).copied().unwrap_or_default();
+        let rows = self.seconds.iter();
+        let rows: Vec<String> = rows
+            .map(|(stage, seconds)| format!("\"{}\": {seconds:.4}", stage.name()))
+            .collect();
+        format!(
+            "\"planning_share\": {:.4}, \"stage_cpu_seconds\": {{{}}}",
+            planning / sum.max(f64::MIN_POSITIVE),
+            rows.join(", ")
+        )
+    }
+}
+
 fn measure(scenario: &Scenario, options: &Options, round: usize) {
     let run = RunOptions {
         dt: Some(options.dt),
@@ -163,8 +199,10 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
     let before = world.summary();
     let cpu = ProcessTime::now();
     let mut steps = 0;
+    let mut stages = StageTimes::default();
     while world.time() < options.to {
-        world.step();
+        world.step_watched(|stage| stages.begin(stage));
+        stages.end();
         steps += 1;
     }
     let spent = cpu.elapsed().as_secs_f64();
@@ -179,7 +217,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         "{{\"round\": {round}, \"dt\": {}, \"from\": {}, \"to\": {}, \"vehicles\": {}, \"steps\": {steps}, \
          \"cpu_seconds\": {spent:.4}, \"ns_per_update\": {:.1}, \"vehicle_seconds_per_cpu_second\": {:.0}, \
          \"setup_cpu_seconds\": {setup:.3}, \"first_step_cpu_seconds\": {first:.3}, \"arrived\": {}, \"waiting\": {}, \"refused\": {}, \
-         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \"bytes_per_agent\": {:.0}, {saved}, \
+         \"standing\": {:.3}, \"mean_speed\": {:.3}, \"collisions\": {}, \"replans\": [{}, {}], \"bytes_per_agent\": {:.0}, {saved}, {}, \
          \"state_hash\": \"{}\"}}",
         options.dt,
         options.from,
@@ -196,6 +234,7 @@ fn measure(scenario: &Scenario, options: &Options, round: usize) {
         after.replans.stuck,
         after.law.missed_turns,
         world.bytes_per_agent(),
+        stages.members(),
         after.state_hash,
     );
 }

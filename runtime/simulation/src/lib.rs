@@ -72,6 +72,7 @@ mod save;
 mod session;
 mod setup;
 mod snapshot;
+mod stage;
 mod stages;
 mod statistics;
 mod summary;
@@ -105,6 +106,7 @@ pub use snapshot::{
     Attitude, Lying, MechanicsRecord, Mishap, RigidShape, Snapshot, StandingTrailer, TrailerRecord,
     VehicleRecord, WheelRecord,
 };
+pub use stage::Stage;
 pub use statistics::{Statistics, StatisticsMark, TimeRow, Trip, time_rows_as_csv, trips_as_csv};
 pub use summary::{
     AgentCounts, FitnessSummary, FreshStart, LawCounts, MishapCounts, ModuleRecord, ReplanCounts,

@@ -1,12 +1,17 @@
 //! The one loop that steps a world, and observers who look after each step.
 
 use crate::coupling::{CouplingError, CouplingOrder};
+use crate::stage::Stage;
 use crate::world::World;
 
 /// Looks at a world and never changes it: recorders, statistics, printers.
 pub trait Observer {
     /// Looks at the world as it is before the first step that is observed.
     fn begin(&mut self, _: &World) {}
+
+    /// Hears which part of a step begins, to measure what it costs. A step begins with
+    /// [`Stage::Boundary`], and its last part ends with [`Observer::after_step`].
+    fn at_stage(&mut self, _: Stage) {}
 
     /// Looks at the world after a step.
     fn after_step(&mut self, world: &World);
@@ -122,7 +127,11 @@ impl Session {
     /// Takes one step and lets the observers look.
     pub fn step(&mut self, observers: &mut [&mut dyn Observer]) {
         self.carry_out_orders();
-        self.world.step();
+        self.world.step_watched(|stage| {
+            for observer in observers.iter_mut() {
+                observer.at_stage(stage);
+            }
+        });
         for observer in observers {
             observer.after_step(&self.world);
         }
@@ -151,5 +160,55 @@ impl Session {
             self.step(observers);
         }
         self.world.steps() - first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::builtin_modules;
+    use crate::options::RunOptions;
+    use std::path::PathBuf;
+
+    /// Hears the stages of each step.
+    #[derive(Default)]
+    struct Ears {
+        now: Vec<Stage>,
+        steps: Vec<Vec<Stage>>,
+    }
+
+    impl Observer for Ears {
+        fn at_stage(&mut self, stage: Stage) {
+            self.now.push(stage);
+        }
+
+        fn after_step(&mut self, _: &World) {
+            self.steps.push(std::mem::take(&mut self.now));
+        }
+    }
+
+    #[test]
+    fn observers_hear_the_stages_of_each_step_in_their_order() {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let file = folder.join("crossroads.scenario.json");
+        let scenario = roadwright_scenario::file::load(&file).unwrap();
+        let world = || World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+        let (mut session, mut ears) = (Session::new(world()), Ears::default());
+        session.run(Ending::AtTime(10.0), &mut [&mut ears], |_| true);
+        let mut appearing = Stage::ALL.to_vec();
+        // Those who appear are planned for at once.
+        appearing.splice(2..2, [Stage::Plan, Stage::Appear]);
+        assert_eq!(ears.steps.len(), 1000);
+        let plain = ears.steps.iter().filter(|heard| **heard == Stage::ALL);
+        let full = ears.steps.iter().filter(|heard| **heard == appearing);
+        let (plain, full) = (plain.count(), full.count());
+        assert!(
+            plain > 900 && full > 0 && plain + full == 1000,
+            "{plain}, {full}"
+        );
+        // Nobody has told the world.
+        let mut unheard = world();
+        (0..1000).for_each(|_| unheard.step());
+        assert_eq!(unheard.state_hash(), session.world().state_hash());
     }
 }

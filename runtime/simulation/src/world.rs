@@ -14,6 +14,7 @@ use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
 use crate::route::{Foothold, Routes};
 use crate::setup::Sources;
+use crate::stage::Stage;
 use crate::stages::appear::Scene;
 use crate::stages::behave::Behaving;
 use crate::stages::control::Controlling;
@@ -147,6 +148,12 @@ impl World {
     /// Takes one step of dt, in the fixed order: pass the step boundary, appear, give way, plan,
     /// behave, control, move, collide.
     pub fn step(&mut self) {
+        self.step_watched(|_| ());
+    }
+
+    /// [`World::step`], and says which of its parts begins; the planning of those who appear lies between
+    /// two parts of appearing.
+    pub fn step_watched(&mut self, mut begins: impl FnMut(Stage)) {
         // Why this order:
         // - Modules hear of agents at the boundary, before any of them is asked about one.
         // - Agents appear before junctions decide, so that one that appears close to a stop line asks
@@ -156,14 +163,24 @@ impl World {
         // - Bodies move last, and the index is rebuilt when they have: every stage of the next step
         //   sees the same places, whether it runs early or late.
         let ended = self.finished.rows.len();
+        begins(Stage::Boundary);
         self.agents.release();
         self.let_edit_in();
         self.modules.pass_boundary(&self.clock, &mut self.agents);
-        self.appear();
+        begins(Stage::Appear);
+        self.appear(&mut begins);
+        begins(Stage::GiveWay);
         self.give_way();
+        begins(Stage::Plan);
+        self.plan();
+        begins(Stage::Behave);
         self.behave();
+        begins(Stage::Control);
         self.control();
+        begins(Stage::Advance);
         self.advance();
+        begins(Stage::Collide);
+        self.collide();
         self.walk_strays();
         self.clock.step += 1;
         let (demand, time) = (&mut self.demand, self.clock.time());
@@ -171,7 +188,7 @@ impl World {
         demand.repeats.after(ended, time, &mut demand.departures);
     }
 
-    fn appear(&mut self) {
+    fn appear(&mut self, begins: &mut impl FnMut(Stage)) {
         let scene = Scene {
             clock: &self.clock,
             ground: &self.ground,
@@ -208,7 +225,9 @@ impl World {
             messages: &mut self.messages,
             finished: &mut self.finished,
         };
+        begins(Stage::Plan);
         appear::depart(scene, &self.traffic.delays, &admitted, &mut exit);
+        begins(Stage::Appear);
         let bodies = Bodies {
             ground: &self.ground,
             agents: &self.agents,
@@ -262,14 +281,18 @@ impl World {
             });
         }
         delays.update(&self.clock, agents);
+    }
+
+    fn plan(&mut self) {
+        let Traffic { claims, delays, .. } = &mut self.traffic;
         let planned = plan::plan(
             &self.clock,
-            (ground, types),
+            (&*self.ground, &self.types),
             &self.modules,
             (&*delays, &*claims),
             &mut self.scratch.planning,
-            routes,
-            agents,
+            &mut self.routes,
+            &mut self.agents,
         );
         self.replans.stuck += planned.stuck;
         claims.count_missed_turns(planned.missed_turns);
@@ -361,6 +384,11 @@ impl World {
         let footholds = &mut self.scratch.footholds;
         let fixed = (ground, types, &self.hands);
         self.agent_updates += advance::advance(fixed, footholds, helpers, &mut exit);
+    }
+
+    fn collide(&mut self) {
+        let helpers = self.helpers.as_ref();
+        let (ground, types) = (&*self.ground, &self.types);
         let time = self.clock.end_of_step();
         self.messages.log.expire(time);
         if self.modules.want_post_encroachment() {
@@ -603,8 +631,12 @@ impl World {
 mod alley_tests;
 #[cfg(test)]
 mod gridlock_tests;
+#[cfg(test)]
+mod order_tests;
 mod people;
 mod reads;
+#[cfg(test)]
+mod stage_table_tests;
 #[cfg(test)]
 mod tests;
 mod told;

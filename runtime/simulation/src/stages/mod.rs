@@ -1,4 +1,5 @@
-//! The stages of a step: functions of the parts that they read and write.
+//! The stages of a step: functions of the parts that they read and write. `docs/stages.md` says it column
+//! by column, and is made of the source.
 //!
 //! | stage | reads | writes |
 //! | --- | --- | --- |

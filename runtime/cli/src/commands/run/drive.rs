@@ -55,10 +55,11 @@ impl Drive<'_> {
         // Once the clock has stopped a module, every later step depends on the speed of the machine.
         let timed_out = || host.and_then(Host::timed_out);
         let goes_on = |_: &World| !progress::interrupted() && (keep_going || timed_out().is_none());
-        let mut observers: Vec<&mut dyn Observer> = vec![&mut teller];
+        let mut observers: Vec<&mut dyn Observer> = Vec::new();
         for observer in &mut self.observers {
             observers.push(&mut **observer);
         }
+        observers.push(&mut teller);
         self.session.run(ending, &mut observers, goes_on);
         drop(watchdog);
         let world = self.session.world();

@@ -4,6 +4,7 @@ mod coupling;
 mod drive;
 mod explain;
 mod report;
+mod stage_times;
 mod statistics;
 mod tables;
 
@@ -24,6 +25,7 @@ use roadwright_simulation::{
     Ending, Ground, JunctionFigures, JunctionWatch, Observer, RunOptions, SaveError, SavedWorld,
     Session, World,
 };
+use stage_times::StageTimes;
 use statistics::StatisticsTables;
 use std::io::Write;
 use std::path::Path;
@@ -66,6 +68,11 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
     observers.extend(lights.as_mut().map(|lights| lights as &mut dyn Observer));
     observers.extend(statistics.iter_mut().flat_map(StatisticsTables::observers));
+    let mut stages = arguments.stage_times.then(StageTimes::default);
+    // First: what others look at after a step belongs to no stage.
+    if let Some(stages) = &mut stages {
+        observers.insert(0, stages);
+    }
     let mut explainer = Explainer::new(&arguments.explain);
     observers.push(&mut explainer);
     observers.extend(junctions.as_mut().map(|watch| watch as &mut dyn Observer));
@@ -96,7 +103,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     write_results(
         arguments,
         session.world(),
-        (&report, &junctions),
+        (&report, &junctions, stages.as_ref()),
         trace,
         document,
     )?;
@@ -145,7 +152,7 @@ fn open(
 fn write_results(
     arguments: &Run,
     world: &World,
-    (report, junctions): (&Report, &[JunctionFigures]),
+    (report, junctions, stages): (&Report, &[JunctionFigures], Option<&StageTimes>),
     trace: Option<Trace>,
     document: Option<Box<dyn Write>>,
 ) -> anyhow::Result<()> {
@@ -160,9 +167,14 @@ fn write_results(
         write_scores(&path.with_extension("scores.csv"), &drives)?;
     }
     if let Some(mut out) = document {
-        write_json(&mut *out, &Document::new(report, junctions, &drives))?;
+        let stages = stages.map(StageTimes::shares);
+        let document = Document::new(report, junctions, &drives, stages);
+        write_json(&mut *out, &document)?;
     } else if !arguments.quiet {
         write!(terminal::out(), "{}", table(report))?;
+        if let Some(stages) = stages {
+            writeln!(terminal::out(), "{:<16} {}", "CPU of steps", stages.line())?;
+        }
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! What a run has come to, for programs and for people.
 
+use super::stage_times::StageShares;
 use crate::progress;
 use roadwright_extension::Host;
 use roadwright_simulation::{
@@ -42,6 +43,9 @@ pub(super) struct Document<'a> {
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
+    /// CPU time by stage, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stages: Option<StageShares>,
 }
 
 impl<'a> Document<'a> {
@@ -49,8 +53,10 @@ impl<'a> Document<'a> {
         report: &'a Report,
         junctions: &'a [JunctionFigures],
         drives: &'a [AgentDrive<'a>],
+        stages: Option<StageShares>,
     ) -> Self {
         Self {
+            stages,
             junctions,
             reproducible: report.not_reproducible_because.is_none(),
             report,
