@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 mod common;
+#[path = "../../simulation/tests/common/random_steps.rs"]
+mod random_steps;
 
 use common::{Bench, c_plugin, only, root, run, shipped};
+use random_steps::Random;
 use roadwright_agent::Slot;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, SaveError, SavedWorld, World};
@@ -100,6 +103,108 @@ fn plugins_get_their_state_back() {
     }
 }
 
+/// Saves at a random step, and compares all pictures afterwards with those of restored worlds.
+fn hold_at_random(bench: &Bench, name: &str, options: &RunOptions, random: &mut Random) {
+    let (scenario, registry) = (shipped(name), bench.host().registry());
+    let mut whole = World::new(&scenario, &registry, options).unwrap();
+    let (first, later) = random.moments(whole.dt());
+    (0..first).for_each(|_| whole.step());
+    let bytes = whole.save(false).unwrap().to_bytes();
+    let hash = whole.state_hash();
+    let seen = |world: &mut World| {
+        let step = |_| {
+            world.step();
+            world.snapshot().hash()
+        };
+        (0..later).map(step).collect::<Vec<u64>>()
+    };
+    let pictures = seen(&mut whole);
+    let saved = SavedWorld::from_bytes(&bytes).unwrap();
+    for threads in [1, 2] {
+        let said = format!("{name}, step {first}, {threads} threads, {random}");
+        let options = RunOptions {
+            threads,
+            ..options.clone()
+        };
+        let ground = whole.ground().clone();
+        let (mut world, notes) =
+            World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+        assert!(notes.is_empty(), "{said}: {notes:?}");
+        assert_eq!(world.state_hash(), hash, "{said}");
+        assert!(seen(&mut world) == pictures, "{said}");
+        assert_eq!(world.state_hash(), whole.state_hash(), "{said}");
+        assert_eq!(world.summary(), whole.summary(), "{said}");
+    }
+}
+
+/// The shipped scenarios whose stacks name scripts.
+const WITH_SCRIPTS: [&str; 4] = ["chase", "convoy", "rush-hour", "trailer-yard"];
+
+#[test]
+fn every_scenario_with_scripts_goes_on_from_a_random_step() {
+    let mut random = Random::from_environment();
+    for (number, name) in WITH_SCRIPTS.iter().enumerate() {
+        let options = RunOptions {
+            threads: 1 + number % 2,
+            ..RunOptions::default()
+        };
+        hold_at_random(&Bench::new(), name, &options, &mut random);
+    }
+}
+
+#[test]
+fn scripts_and_a_plugin_go_on_from_a_random_step() {
+    if !cfg!(all(target_arch = "x86_64", target_os = "linux")) {
+        eprintln!("skipped: the kept binaries are for x86-64 Linux");
+        return;
+    }
+    let bench = Bench::new();
+    let file = "runtime/extension/tests/abi/stateful-1.0-x86_64-linux.so";
+    bench.put_file("kept.so", &root().join(file));
+    let options = RunOptions {
+        modules: only(Slot::Controller, "org.roadwright.kept.stateful"),
+        ..RunOptions::default()
+    };
+    let mut random = Random::from_environment();
+    for name in ["crossroads", "convoy"] {
+        hold_at_random(&bench, name, &options, &mut random);
+    }
+}
+
+#[test]
+fn a_plugin_and_a_script_in_the_place_of_others_start_fresh() {
+    let folder = tempfile::tempdir().unwrap();
+    let bench = Bench::new();
+    let library = c_plugin(folder.path(), "p", &["VERSION=\"1.0.0\""], &["-lm"]);
+    bench.put_file("p.so", &library);
+    let scenario = shipped("convoy");
+    let registry = bench.host().registry();
+    let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
+    run(&mut world, 6.0);
+    let saved = world.save(false).unwrap();
+    let id = "org.roadwright.probe";
+    for (slot, module, old) in [
+        (Slot::Controller, id, "idm"),
+        (Slot::Behaviour, "commuter.rhai", "convoy.rhai"),
+        (Slot::Behaviour, "lane_keeper", "convoy.rhai"),
+    ] {
+        let options = RunOptions {
+            modules: only(slot, module),
+            ..RunOptions::default()
+        };
+        let ground = world.ground().clone();
+        let (mut branch, notes) =
+            World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
+        let note = format!("{slot} {module}: starts fresh in the place of {old}");
+        assert!(notes.contains(&note), "{notes:?}");
+        assert_eq!(branch.summary().started_fresh.len(), notes.len());
+        run(&mut branch, 4.0);
+        assert!(branch.faults().is_empty(), "{:?}", branch.faults());
+        let row = bench.host().modules();
+        assert!(row.iter().all(|row| row.faults == 0));
+    }
+}
+
 #[test]
 fn a_module_that_cannot_save_is_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -123,9 +228,11 @@ fn a_module_that_cannot_save_is_named() {
     let registry = bench.host().registry();
     let ground = world.ground().clone();
     let (_, notes) = World::restore(ground, &scenario, &registry, &options, &saved).unwrap();
-    assert!(
-        notes.iter().any(|note| note.contains("starts fresh")),
-        "{notes:?}"
+    assert_eq!(
+        notes,
+        [format!(
+            "controller {id}: starts fresh: its state could not be saved"
+        )]
     );
 }
 
