@@ -248,7 +248,8 @@ pub(crate) struct Run {
     /// Save the world at the end, to go on from there later
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Go on from a saved world of this scenario instead of from the start
+    /// Go on from a saved world of this scenario instead of from the start; what `--use` had put into its
+    /// stacks holds on, and a module that `--use` names now starts fresh, which is told
     #[arg(long, value_name = "FILE")]
     pub(crate) restore: Option<PathBuf>,
     /// Save although a module cannot save what it keeps: it will start fresh

@@ -47,10 +47,15 @@ pub enum SaveError {
     Modules(Vec<String>),
     /// An edit waits until junctions are empty, and a save holds no scenarios.
     #[error(
-        "cannot save: an edit waits until {0} junctions are empty; take steps until it has entered, \
-         30 s at most"
+        "cannot save: an edit waits until junctions are empty ({junctions} of them); take steps until \
+         it has entered, {seconds:.0} s at most"
     )]
-    EditWaits(usize),
+    EditWaits {
+        /// So many junctions.
+        junctions: usize,
+        /// Simulated time until it has entered at the latest, whole seconds.
+        seconds: f64,
+    },
     /// The bytes are not a save, or damaged.
     #[error("not a saved world: {0}")]
     Damaged(String),
@@ -137,8 +142,12 @@ impl World {
     /// If a module neither saves its state nor declares that it has none, unless `allow_inexact`; or while
     /// an edit waits ([`World::closing_nodes`]).
     pub fn save(&self, allow_inexact: bool) -> Result<SavedWorld, SaveError> {
-        if self.waiting.is_some() {
-            return Err(SaveError::EditWaits(self.traffic.claims.changing().len()));
+        if let Some(edit) = &self.waiting {
+            return Err(SaveError::EditWaits {
+                junctions: self.traffic.claims.changing().len(),
+                // In whole seconds that are enough: it enters at the beginning of a step.
+                seconds: (edit.since + edit.longest() - self.time() + self.dt()).ceil(),
+            });
         }
         // Asked before anything is written: a world that cannot be saved is left as it is.
         let modules = self.modules.saved();

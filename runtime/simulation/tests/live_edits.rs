@@ -8,7 +8,7 @@ use common::{crate_at, crossroads, draw, flows_between_ends, street, west_to_eas
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::*;
-use roadwright_simulation::{PopulateFrom, RunOptions, Status, World, builtin_modules};
+use roadwright_simulation::{PopulateFrom, RunOptions, SaveError, Status, World, builtin_modules};
 
 struct Run {
     scenario: Scenario,
@@ -921,8 +921,16 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
         };
         crossing.edit(Edit::Node(id, Some(Node { rules, ..node })));
         assert!(!crossing.world.closing_nodes().is_empty(), "{control:?}");
+        // A minute and a half until those between the lines are through, and half a minute more.
+        let left = |crossing: &FullCrossing| match crossing.world.save(false) {
+            Err(SaveError::EditWaits { seconds, .. }) => seconds,
+            other => panic!("{control:?}: {:?}", other.err()),
+        };
+        assert_eq!(left(&crossing), 121.0, "{control:?}");
         let mut waited = 0.0;
         while !crossing.world.closing_nodes().is_empty() {
+            let most = left(&crossing);
+            assert!((120.0 - waited..=122.0 - waited).contains(&most), "{most}");
             crossing.drive(0.1);
             waited += 0.1;
             assert!(waited < 110.0, "{control:?}: it does not enter");
@@ -958,7 +966,8 @@ fn who_is_inside_keeps_its_way_and_nobody_is_let_in_before_the_edit_has_entered(
     crossing.edit(Edit::Node(id, Some(edited.clone())));
     assert_eq!(crossing.world.closing_nodes(), [id]);
     let error = crossing.world.save(false).unwrap_err();
-    assert!(error.to_string().contains("an edit waits"), "{error}");
+    let said = "(1 of them); take steps until it has entered, 31 s at most";
+    assert!(error.to_string().contains(said), "{error}");
     let since = crossing.world.time();
     while !crossing.world.closing_nodes().is_empty() {
         assert_eq!(control(&crossing), was);

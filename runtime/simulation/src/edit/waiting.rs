@@ -64,17 +64,21 @@ impl WaitingEdit {
                 || claims.held_back_are_clear(setting, agents))
     }
 
-    /// Whether it enters now.
-    pub(crate) fn is_due(&self, claims: &Claims, setting: Setting<'_>, agents: &Agents) -> bool {
-        let longest = match self.holds_back {
+    /// It waits so long at most from the first edit on, s.
+    pub(crate) fn longest(&self) -> f64 {
+        match self.holds_back {
             true => LONGEST_TO_CLEAR + LONGEST,
             false => LONGEST,
-        };
+        }
+    }
+
+    /// Whether it enters now.
+    pub(crate) fn is_due(&self, claims: &Claims, setting: Setting<'_>, agents: &Agents) -> bool {
         let is_clear = || {
             claims.closed_are_empty(setting, agents)
                 && (!self.holds_back || claims.queues_stand(setting, agents))
         };
-        self.is_closed && (setting.time() - self.since >= longest || is_clear())
+        self.is_closed && (setting.time() - self.since >= self.longest() || is_clear())
     }
 }
 

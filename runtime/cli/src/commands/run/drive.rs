@@ -64,9 +64,9 @@ impl Drive<'_> {
         drop(watchdog);
         let world = self.session.world();
         // Before the summary, which asks fitness modules.
-        let save_error = self
+        let saved = self
             .save
-            .and_then(|(path, inexact)| save(world, path, inexact, self.quiet).err());
+            .map(|(path, inexact)| save(world, path, inexact, self.quiet));
         teller.bar.finish_and_clear();
         teller.tell(world);
         let costs = Costs {
@@ -75,7 +75,11 @@ impl Drive<'_> {
             before,
         };
         let mut report = Report::new(world, self.host, costs);
-        report.save_error = save_error;
+        match saved {
+            Some(Ok(inexact)) => report.starts_fresh_when_restored = inexact,
+            Some(Err(error)) => report.save_error = Some(error),
+            None => {}
+        }
         Ok(report)
     }
 }

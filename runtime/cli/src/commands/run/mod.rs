@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     if let Some(error) = report.save_error.take() {
         return Err(error);
     }
-    match &report.not_reproducible_because {
+    match &report.timed_out {
         Some(why) if !arguments.keep_going => bail!(
             "{why}. The run was ended, because what follows would depend on the speed of the \
              machine; with --keep-going the built-in module drives on"
@@ -197,22 +197,28 @@ fn restore(
     let (world, notes) =
         World::restore(ground, scenario, modules, options, &saved).with_context(at)?;
     if !quiet {
-        for note in saved.inexact().iter().chain(&notes) {
+        for note in &notes {
             say!("not exact: {note}");
         }
     }
     Ok(world)
 }
 
-/// Writes a world to a file at once.
-fn save(world: &World, path: &Path, allow_inexact: bool, quiet: bool) -> anyhow::Result<()> {
+/// Writes a world to a file at once. Gives the modules whose state is not in it.
+fn save(
+    world: &World,
+    path: &Path,
+    allow_inexact: bool,
+    quiet: bool,
+) -> anyhow::Result<Vec<String>> {
     let saved = world.save(allow_inexact)?;
     if !quiet {
         for module in saved.inexact() {
             say!("not exact: {module} will start fresh when this save is restored");
         }
     }
-    roadwright_files::write(path, &saved.to_bytes()).with_context(|| cannot_write(path))
+    roadwright_files::write(path, &saved.to_bytes()).with_context(|| cannot_write(path))?;
+    Ok(saved.inexact().to_vec())
 }
 
 fn cannot_write(path: &Path) -> String {

@@ -4,7 +4,8 @@ use super::stage_times::StageShares;
 use crate::progress;
 use roadwright_extension::Host;
 use roadwright_simulation::{
-    Drive as AgentDrive, JunctionFigures, Population, StackSummary, Statistic, Summary, World,
+    Drive as AgentDrive, FreshStart, JunctionFigures, Population, StackSummary, Statistic, Summary,
+    World,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -19,9 +20,16 @@ pub(in crate::commands) struct Report {
     updates_per_cpu_second: f64,
     realtime_factor: f64,
     interrupted: bool,
-    /// Why the same run may give another result: the module that the clock has stopped.
+    /// Why the same run may give another result: the module that the clock has stopped, or those that
+    /// started fresh in a restored world.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) not_reproducible_because: Option<String>,
+    not_reproducible_because: Option<String>,
+    /// The module that the clock has stopped.
+    #[serde(skip)]
+    pub(super) timed_out: Option<String>,
+    /// Modules whose state is not in the save of this run.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(super) starts_fresh_when_restored: Vec<String>,
     /// Scripts with faults: id, how many, and the last one.
     pub(super) script_faults: Vec<ScriptFaults>,
     /// Faults of modules, with how often each came.
@@ -39,7 +47,7 @@ pub(in crate::commands) struct Report {
 pub(super) struct Document<'a> {
     #[serde(flatten)]
     report: &'a Report,
-    /// Whether the same run gives the same result again.
+    /// Whether the same run, from its start, gives the same result again.
     reproducible: bool,
     junctions: &'a [JunctionFigures],
     drives: &'a [AgentDrive<'a>],
@@ -97,14 +105,18 @@ impl ScriptFaults {
 
 impl Report {
     pub(super) fn new(world: &World, host: Option<&Host>, costs: Costs) -> Self {
+        let summary = world.summary();
+        let timed_out = host.and_then(Host::timed_out);
         let mut report = Self {
-            summary: world.summary(),
+            not_reproducible_because: timed_out.clone().or_else(|| branch(&summary.started_fresh)),
+            timed_out,
+            starts_fresh_when_restored: Vec::new(),
+            summary,
             wall_seconds: costs.wall_seconds,
             cpu_seconds: costs.cpu_seconds,
             updates_per_cpu_second: 0.0,
             realtime_factor: 0.0,
             interrupted: progress::interrupted(),
-            not_reproducible_because: host.and_then(Host::timed_out),
             script_faults: host.map_or(Vec::new(), ScriptFaults::of),
             faults: world.faults().clone(),
             before: costs.before,
@@ -124,6 +136,8 @@ impl Report {
             .not_reproducible_because
             .take()
             .or(later.not_reproducible_because);
+        self.timed_out = self.timed_out.take().or(later.timed_out);
+        self.starts_fresh_when_restored = later.starts_fresh_when_restored;
         // Counted since the host was opened: the later ones hold the earlier ones.
         self.script_faults = later.script_faults;
         self.faults = later.faults;
@@ -178,7 +192,28 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         Some(why) => format!("{hash} (NOT REPRODUCIBLE: {why})"),
     };
     rows.extend([("speed", speed), ("state hash", hash)]);
+    let fresh = &report.starts_fresh_when_restored;
+    if !fresh.is_empty() {
+        let text = format!("{} will start fresh when it is restored", fresh.join(", "));
+        rows.push(("save not exact", text));
+    }
     rows
+}
+
+/// What makes another run of a restored one: modules that did not go on where they were.
+fn branch(started_fresh: &[FreshStart]) -> Option<String> {
+    let each = started_fresh.iter().map(|one| {
+        let FreshStart {
+            time,
+            slot,
+            module,
+            why,
+            ..
+        } = one;
+        format!("restored at {time:.2} s, {slot} {module} {why}")
+    });
+    let all: Vec<_> = each.collect();
+    (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// How many random trips there are, and why not more.

@@ -1,0 +1,264 @@
+//! `run --save` and `run --restore` as users call them.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::roadwright;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+fn scenario(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    folder
+        .join(format!("{name}.scenario.json"))
+        .display()
+        .to_string()
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+/// What a run in a folder says, as a document; it ends with 0.
+fn json(folder: &Path, words: &[&str]) -> Value {
+    let output = roadwright(folder, &[&["run", "--json"], words].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A document without what depends on the machine.
+fn timeless(mut document: Value) -> Value {
+    let fields = document.as_object_mut().unwrap();
+    for key in [
+        "wall_seconds",
+        "cpu_seconds",
+        "updates_per_cpu_second",
+        "realtime_factor",
+    ] {
+        assert!(fields.remove(key).is_some(), "{key}");
+    }
+    document
+}
+
+/// The lines of a table after a time, s.
+fn rows_after(table: &Path, time: f64) -> Vec<String> {
+    let text = std::fs::read_to_string(table).unwrap();
+    let rows = text.lines().skip(1).map(str::to_owned);
+    rows.filter(|row| row.split(',').next().unwrap().parse::<f64>().unwrap() > time)
+        .collect()
+}
+
+#[test]
+fn a_restored_run_ends_as_one_that_was_never_interrupted() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = &*scenario("crossroads");
+    let (whole, later) = (folder.join("whole.csv"), folder.join("later.csv"));
+    let in_one = json(folder, &[file, "--seconds", "30", "--trace", "whole.csv"]);
+    json(folder, &[file, "--seconds", "17.3", "--save", "a.rwworld"]);
+    let restored = [
+        file,
+        "--restore",
+        "a.rwworld",
+        "--seconds",
+        "30",
+        "--trace",
+        "later.csv",
+    ];
+    let in_two = json(folder, &restored);
+    // What junctions have done is watched by each run for itself.
+    let [in_one, in_two] = [in_one, in_two].map(|document| {
+        let mut document = timeless(document);
+        assert!(document["junctions"].as_array().is_some());
+        document.as_object_mut().unwrap().remove("junctions");
+        document
+    });
+    assert_eq!(in_one, in_two);
+    assert_eq!(in_two["reproducible"], true);
+    let rows = rows_after(&later, 17.35);
+    assert!(rows.len() > 100);
+    assert_eq!(rows, rows_after(&whole, 17.35));
+    let scores = |name: &str| std::fs::read_to_string(folder.join(name)).unwrap();
+    assert_eq!(scores("later.scores.csv"), scores("whole.scores.csv"));
+    // Once more from the same file, by way of another save.
+    let more = [
+        "--restore",
+        "a.rwworld",
+        "--seconds",
+        "21",
+        "--save",
+        "b.rwworld",
+        "--threads",
+        "2",
+    ];
+    json(folder, &[&[file], &more[..]].concat());
+    let again = json(folder, &[file, "--restore", "b.rwworld", "--seconds", "30"]);
+    assert_eq!(again["state_hash"], in_one["state_hash"]);
+}
+
+/// What `run --restore` says about a file, on one line; it ends with 2.
+fn refused(folder: &Path, file: &str, save: &str) -> String {
+    let output = roadwright(folder, &["run", file, "--restore", save, "--seconds", "5"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(output.stdout.is_empty());
+    let said = told(&output);
+    assert!(said.contains(&format!("cannot restore {save}")), "{said}");
+    said
+}
+
+/// A save whose part has another version: its number follows its name.
+fn with_version(bytes: &[u8], part: &str, change: fn(u8) -> u8) -> Vec<u8> {
+    let mut bytes = bytes[..bytes.len() - 8].to_vec();
+    let name = [&[part.len() as u8], part.as_bytes()].concat();
+    let mut places = (0..bytes.len()).filter(|&at| bytes[at..].starts_with(&name));
+    let at = places.next().unwrap() + name.len();
+    bytes[at] = change(bytes[at]);
+    let sum = twox_hash::XxHash3_64::oneshot(&bytes);
+    bytes.extend(sum.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn what_cannot_be_restored_is_said_in_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = &*scenario("figure-eight");
+    json(folder, &[file, "--seconds", "2", "--save", "a.rwworld"]);
+    let bytes = std::fs::read(folder.join("a.rwworld")).unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
+    write("text.rwworld", b"This was never a world.");
+    write("empty.rwworld", b"");
+    write("cut.rwworld", &bytes[..bytes.len() / 2]);
+    let other = |change| with_version(&bytes, "claims", change);
+    write("newer.rwworld", &other(|version| version + 1));
+    write("older.rwworld", &other(|version| version - 1));
+    for (save, words) in [
+        ("text.rwworld", "not a saved world: its checksum differs"),
+        ("empty.rwworld", "not a saved world: it is too short"),
+        ("cut.rwworld", "not a saved world: its checksum differs"),
+        (
+            "newer.rwworld",
+            "the saved world needs a newer version: part \"claims\" has version",
+        ),
+        (
+            "older.rwworld",
+            "the saved world was written by an older version: part \"claims\" has version",
+        ),
+        ("none.rwworld", "cannot read"),
+    ] {
+        let said = refused(folder, file, save);
+        assert!(said.contains(words), "{save}: {said}");
+    }
+    let said = refused(folder, &scenario("crossroads"), "a.rwworld");
+    assert!(
+        said.contains("belongs to other roads or obstacles"),
+        "{said}"
+    );
+    // The file itself was good.
+    let versions = with_version(&bytes, "claims", |version| version);
+    assert_eq!(versions, bytes);
+}
+
+/// The modules that a document says have started fresh, with why.
+fn fresh(document: &Value) -> Vec<(&str, &str)> {
+    let all = document["started_fresh"].as_array();
+    all.into_iter()
+        .flatten()
+        .map(|one| {
+            (
+                one["module"].as_str().unwrap(),
+                one["why"].as_str().unwrap(),
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn other_modules_make_a_branch_that_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = &*scenario("figure-eight");
+    json(folder, &[file, "--seconds", "5", "--save", "a.rwworld"]);
+    let words = ["--restore", "a.rwworld", "--seconds", "10"];
+    let same = [&[file], &words[..]].concat();
+    let other = [&same[..], &["--use", "controller=pursuit"]].concat();
+    let exact = json(folder, &same);
+    assert_eq!(exact["reproducible"], true);
+    assert_eq!(exact["started_fresh"], Value::Null);
+    let branch = json(folder, &other);
+    assert_ne!(branch["state_hash"], exact["state_hash"]);
+    let told_fresh = fresh(&branch);
+    assert!(!told_fresh.is_empty());
+    for (module, why) in told_fresh {
+        assert_eq!(module, "pursuit");
+        assert!(why.contains("starts fresh in the place of"), "{why}");
+    }
+    assert_eq!(branch["reproducible"], false);
+    let why = branch["not_reproducible_because"].as_str().unwrap();
+    assert!(
+        why.contains("restored at 5.00 s, controller pursuit starts fresh"),
+        "{why}"
+    );
+    // For people as well, when it begins and when it ends.
+    let output = roadwright(folder, &[&["run"], &other[..]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let said = told(&output);
+    let note = "not exact: controller pursuit: starts fresh in the place of";
+    assert!(said.contains(note), "{said}");
+    let table = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        table.contains("NOT REPRODUCIBLE: restored at 5.00 s"),
+        "{table}"
+    );
+    let output = roadwright(folder, &[&["run"], &same[..]].concat());
+    assert!(!told(&output).contains("not exact"));
+}
+
+/// A behaviour that slows down, and remembers since when.
+const SLOW: &str = "fn behave(agent) { agent.speed_factor = FACTOR; }";
+
+#[test]
+fn another_text_of_a_script_and_another_script_start_fresh() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::create_dir(folder.join("scripts")).unwrap();
+    let write = |name: &str, factor: &str| {
+        let text = SLOW.replace("FACTOR", factor);
+        std::fs::write(folder.join("scripts").join(name), text).unwrap();
+    };
+    write("slow.rhai", "0.8");
+    write("slower.rhai", "0.5");
+    let file = &*scenario("figure-eight");
+    let run = |more: &[&str]| {
+        let words = [file, "--scripts", "scripts"];
+        json(folder, &[&words[..], more].concat())
+    };
+    let slow = ["--use", "behaviour=slow.rhai"];
+    let first = [&slow[..], &["--seconds", "5", "--save", "a.rwworld"]].concat();
+    run(&first);
+    let restored = ["--restore", "a.rwworld", "--seconds", "10"];
+    // What took the place of modules is in the save.
+    let exact = run(&restored);
+    let whole = run(&[&slow[..], &["--seconds", "10"]].concat());
+    assert_eq!(exact["state_hash"], whole["state_hash"]);
+    assert!(fresh(&exact).is_empty());
+    let other = run(&[&restored[..], &["--use", "behaviour=slower.rhai"]].concat());
+    assert_eq!(
+        fresh(&other),
+        [("slower.rhai", "starts fresh in the place of slow.rhai")]
+    );
+    assert_ne!(other["state_hash"], whole["state_hash"]);
+    write("slow.rhai", "0.6");
+    let changed = run(&restored);
+    let [(module, why)] = fresh(&changed)[..] else {
+        panic!("{changed}");
+    };
+    assert_eq!(module, "slow.rhai");
+    assert!(why.contains("another build starts fresh"), "{why}");
+    assert_ne!(changed["state_hash"], whole["state_hash"]);
+    // The script that the save was made with need not be there.
+    std::fs::remove_file(folder.join("scripts/slow.rhai")).unwrap();
+    let without = run(&[&restored[..], &["--use", "behaviour=slower.rhai"]].concat());
+    assert_eq!(without["state_hash"], other["state_hash"]);
+}
