@@ -52,6 +52,7 @@ impl Editor {
             Action::PasteText(text) => self.paste_text(&text),
             Action::GoToStep(steps) => self.model.document.go_to(steps),
             Action::Select(objects) => self.select(objects),
+            Action::Explain(way) => self.model.explained = way,
             Action::Speed(speed) => self.set_speed(speed),
             Action::Watch(agent) => self.watch(agent),
             Action::LookBack(time) => self.live().look_back(time),
@@ -157,6 +158,10 @@ impl Editor {
             Command::Tool(kind) => self.choose(kind),
             Command::Palette => self.model.dialog = Dialog::palette(),
             Command::Keys => self.model.dialog = Dialog::keys(),
+            Command::GreenWave => {
+                let title = Command::GreenWave.title();
+                self.view.panels.bring_to_front(title);
+            }
             Command::Experiment => self.view.panels.bring_to_front("Experiment"),
             Command::Results => self.view.panels.bring_to_front("Results"),
             Command::KeepRun => self.keep_run(),

@@ -338,6 +338,7 @@ fn first_model(document: Document, settings: Settings) -> Model {
         import: None,
         modules: Modules::default(),
         selection: Objects::new(),
+        explained: None,
         ways: PlannedWays::new(),
         tool: ToolKind::Select,
         camera: Camera::default(),

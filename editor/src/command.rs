@@ -133,6 +133,7 @@ commands! {
     KeepRun: "Keep this run", "Keep what has come of the run, to compare others with it.", "";
     ImportReport: "Import report", "Show what the last import made, and what it left out.", "";
     CompareRuns: "Compare runs", "Show two runs beside each other: figures, curves, and trips of the same agents.", "";
+    GreenWave: "Green wave", "Show the signals along a street by time and distance, and drag their cycles into a wave of green.", "";
     Experiment: "Experiment", "Train parameters of a stack on a course, and watch who is bred.", "";
     Workshop: "Vehicle workshop", "Change the numbers of a vehicle, see what they do, test it and drive it.", "";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";

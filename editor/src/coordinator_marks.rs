@@ -3,23 +3,26 @@
 
 use crate::marks::Board;
 use crate::model::Model;
+use crate::panels::zones;
 use crate::theme;
 use crate::tools::Tone;
 use egui::epaint::{PathShape, PathStroke};
 use egui::{Align2, Color32, Pos2, Shape, Stroke};
-use roadwright_geometry::Pose;
-use roadwright_scenario::ObjectId;
+use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::junction::{ConnectingPath, Junction, Light, OutlineEdge};
+use roadwright_scenario::{NodeId, ObjectId};
 use roadwright_simulation::{JunctionInspection, LaneInspection, RoadInspection, Turning};
 
 /// Farther away than this the marks of junctions and roads are left out, m a pixel.
-const FARTHEST: f64 = 0.6;
+pub(crate) const FARTHEST: f64 = 0.6;
 /// Farther away than this radii of corners are not written, m a pixel.
 const FARTHEST_RADIUS: f64 = 0.18;
 /// Largest distance between a turn and its points, m.
 const TOLERANCE: f64 = 0.05;
 /// Wait and go are shown so far before the end of a lane, m.
 const BEFORE_END: f64 = 2.4;
+/// Pieces of which a place where ways meet is drawn.
+const ZONE_PARTS: u16 = 12;
 /// Part of a lane's width that the mark of a car length takes.
 const CELL_SHARE: f64 = 0.62;
 /// Gap between the marks of two car lengths, m.
@@ -38,6 +41,7 @@ impl Board<'_> {
             Some(ObjectId::Node(id)) => {
                 if let Some(junction) = model.scene.layout.junction_at(id) {
                     self.turns(junction, live.and_then(|live| live.junction.as_ref()));
+                    self.explained(model, id, junction);
                 }
             }
             Some(ObjectId::Road(_)) => {
@@ -74,6 +78,37 @@ impl Board<'_> {
             self.lane_ends(junction, &now.turns);
         }
         self.corners(junction);
+    }
+
+    /// The way that is explained, and where it meets others: in the tone of warnings where it gives way.
+    fn explained(&self, model: &Model, id: NodeId, junction: &Junction) {
+        let mut paths = junction.paths.iter();
+        let Some(number) = paths.position(|path| Some((path.from, path.to)) == model.explained)
+        else {
+            return;
+        };
+        let path = &junction.paths[number];
+        let accent = self.theme.tone(Tone::Accent);
+        for (width, color) in [(6.0, self.theme.halo()), (3.0, accent)] {
+            self.turn(path, color, width);
+        }
+        let Some(curve) = &path.curve else { return };
+        for zone in zones(self.painter.ctx(), model, id, number) {
+            let color = match zone.gives_way {
+                true => self.theme.tone(Tone::Warning),
+                false => self.theme.tone(Tone::Guide),
+            };
+            let length = zone.to - zone.from;
+            let along =
+                (0..=ZONE_PARTS).map(|i| zone.from + length * f64::from(i) / f64::from(ZONE_PARTS));
+            let points: Vec<DVec2> = along.map(|s| curve.pose(s).position).collect();
+            let stroke = PathStroke::new(
+                if zone.gives_way { 7.0 } else { 5.0 },
+                color.gamma_multiply(0.6),
+            );
+            self.painter
+                .add(PathShape::line(self.points(&points), stroke));
+        }
     }
 
     /// One turn as an arrow.

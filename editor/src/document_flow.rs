@@ -132,6 +132,7 @@ impl Editor {
     pub(crate) fn put_document(&mut self, document: Document) -> Document {
         let before = std::mem::replace(&mut self.model.document, document);
         self.model.selection.clear();
+        self.model.explained = None;
         self.model.changed_on_disk = false;
         self.model.dialog = Dialog::None;
         self.end_run();

@@ -91,6 +91,7 @@ fn action_of(effect: Effect) -> Action {
         Effect::Commit => Action::Commit(None),
         Effect::Abort => Action::Abort,
         Effect::Select(objects) => Action::Select(objects),
+        Effect::Explain(from, to) => Action::Explain(Some((from, to))),
         Effect::MoveOverlay(by) => Action::MoveBackground(by),
         Effect::ScaleOverlay(by) => Action::ScaleBackground(by),
         Effect::Refuse(why) => Action::Say(Tone::Refused, why),

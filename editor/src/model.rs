@@ -24,6 +24,7 @@ use crate::workshop::{Workshop, WorkshopAction};
 use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
+use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::Objects;
 use roadwright_scenario::{Edit, NodeId, ObjectId, Scenario};
 use roadwright_simulation::{CouplingOrder, HandControls};
@@ -52,6 +53,8 @@ pub struct Model {
     pub modules: Modules,
     /// What is selected.
     pub selection: Objects,
+    /// The way from lane to lane through the selected junction that is explained.
+    pub explained: Option<(LaneEnd, LaneEnd)>,
     /// Where selected vehicles and flows will drive.
     pub(crate) ways: PlannedWays,
     /// The tool in hand.
@@ -313,6 +316,8 @@ pub enum Action {
     Abort,
     /// Another selection.
     Select(Objects),
+    /// A way from lane to lane through the selected junction is explained, or none any more.
+    Explain(Option<(LaneEnd, LaneEnd)>),
     /// The map shows this box.
     Jump(DVec2, DVec2),
     /// The state after this many steps of the history.

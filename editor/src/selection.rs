@@ -30,6 +30,9 @@ impl Editor {
     /// Selects objects. A single agent is watched as well, so that its panel shows what it
     /// does.
     pub(crate) fn select(&mut self, objects: Objects) {
+        if self.model.selection != objects {
+            self.model.explained = None;
+        }
         self.model.selection = objects;
         if let Some(ObjectId::Agent(id)) = self.model.single() {
             self.watch(Some(u64::from(id.0)));

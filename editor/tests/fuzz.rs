@@ -99,7 +99,10 @@ impl Hand {
                 Effect::Commit => self.document.commit(),
                 Effect::Abort => self.document.abort(),
                 Effect::Select(objects) => self.selection = objects,
-                Effect::MoveOverlay(_) | Effect::ScaleOverlay(_) | Effect::Refuse(_) => {}
+                Effect::MoveOverlay(_)
+                | Effect::ScaleOverlay(_)
+                | Effect::Explain(..)
+                | Effect::Refuse(_) => {}
             }
         }
     }

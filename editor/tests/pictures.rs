@@ -517,6 +517,8 @@ fn docs() {
         ("compare", "compare"),
         ("slip-lanes", "slip_lanes"),
         ("merged-junctions", "merged_junctions"),
+        ("green-wave", "green_wave"),
+        ("way", "explained_way"),
     ] {
         let from = root.join(format!("tests/snapshots/{snapshot}.png"));
         let to = root.join(format!("../docs/pictures/editor-{picture}.png"));
@@ -761,4 +763,32 @@ fn merged_junctions() {
     bench.press("Merge junctions");
     bench.press("Turns (30)");
     hold(&mut bench, "merged_junctions");
+}
+
+#[test]
+fn green_wave() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    let mut bench = Bench::open(&folder.join("signal-corridor.scenario.json"));
+    bench.close_dialog();
+    bench.step_run(2_000);
+    let ends = [5, 14].map(|id| ObjectId::Node(NodeId(id)));
+    bench.ask(Action::Select(ends.into()));
+    bench.press("Green wave");
+    hold(&mut bench, "green_wave");
+    bench.set(|s| s.dark = true);
+    hold(&mut bench, "green_wave_dark");
+}
+
+#[test]
+fn explained_way() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios/crossroads.scenario.json");
+    let mut bench = Bench::open(&file);
+    bench.close_dialog();
+    bench.look_at(0.0, 0.0, 40.0);
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(NodeId(5))])));
+    let junction = bench.selected_junction();
+    let mut paths = junction.paths.iter();
+    let left = paths.find(|path| path.turn == Turn::Left).unwrap();
+    bench.ask(Action::Explain(Some((left.from, left.to))));
+    hold(&mut bench, "explained_way");
 }

@@ -437,16 +437,16 @@ impl Row<'_> {
 /// What the keys of single rules of a rule table begin with.
 const RULE: &str = "rule_";
 
-/// One described parameter, as its description says.
-fn parameter(
+/// One described parameter, as its description says; `owner` is what it belongs to.
+pub(super) fn parameter(
     ui: &mut Ui,
-    stack: &str,
+    owner: &str,
     info: &ParameterInfo,
     value: f64,
     with: impl Fn(f64) -> Edit,
     actions: &mut Vec<Action>,
 ) {
-    let label = format!("{} of {stack}", info.key);
+    let label = format!("{} of {owner}", info.key);
     if let ParameterKind::Choice(words) = info.kind {
         ui.label(info.key).on_hover_text(info.doc);
         let all: Vec<(usize, String)> = words.iter().map(|w| (*w).to_owned()).enumerate().collect();

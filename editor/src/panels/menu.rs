@@ -63,7 +63,7 @@ const SIMULATION: Groups = &[
     &[C::Faster, C::Slower],
     &[C::Drive, C::Uncouple, C::Couple],
     &[C::Results, C::KeepRun, C::CompareRuns],
-    &[C::Experiment, C::Workshop],
+    &[C::GreenWave, C::Experiment, C::Workshop],
 ];
 const HELP: Groups = &[&[C::Palette, C::Keys, C::Welcome]];
 

@@ -9,6 +9,7 @@ mod dialogs;
 mod docking;
 mod driving;
 mod experiment;
+mod green_wave;
 mod groups;
 mod history;
 mod import;
@@ -38,6 +39,8 @@ pub(crate) mod vehicle_menu;
 mod welcome;
 mod widgets;
 mod workshop;
+
+pub(crate) use inspector::zones;
 
 use crate::canvas::Canvas;
 use crate::command::Command;
@@ -77,6 +80,8 @@ pub(crate) enum Pane {
     Compare,
     /// What the last import came to; it is opened by an import, or when it is asked for.
     Import,
+    /// Signals along a street and their bands of green; it is opened when it is asked for.
+    GreenWave,
 }
 
 impl Pane {
@@ -96,6 +101,7 @@ impl Pane {
             Self::Workshop => "Workshop",
             Self::Compare => Command::CompareRuns.title(),
             Self::Import => Command::ImportReport.title(),
+            Self::GreenWave => Command::GreenWave.title(),
         }
     }
 }
@@ -109,6 +115,7 @@ pub(crate) struct PanelState {
     results: results::ResultsPanel,
     compare: compare::ComparePanel,
     experiment: experiment::ExperimentPanel,
+    green_wave: green_wave::GreenWavePanel,
     dialog: dialogs::OpenDialog,
 }
 
@@ -123,6 +130,7 @@ impl PanelState {
             results: results::ResultsPanel::default(),
             compare: compare::ComparePanel::default(),
             experiment: experiment::ExperimentPanel::default(),
+            green_wave: green_wave::GreenWavePanel::default(),
             dialog: dialogs::OpenDialog::default(),
         }
     }
@@ -140,6 +148,7 @@ impl PanelState {
             Pane::Workshop,
             Pane::Compare,
             Pane::Import,
+            Pane::GreenWave,
         ];
         if let Some(pane) = opened.into_iter().find(|pane| pane.title() == title) {
             opened::open_below_map(&mut self.tree, pane);
@@ -174,6 +183,7 @@ impl PanelState {
     /// Another document is shown.
     pub(crate) fn forget(&mut self) {
         self.objects_filter.clear();
+        self.green_wave = green_wave::GreenWavePanel::default();
     }
 }
 
@@ -187,6 +197,7 @@ struct Panes<'a> {
     results: &'a mut results::ResultsPanel,
     compare: &'a mut compare::ComparePanel,
     experiment: &'a mut experiment::ExperimentPanel,
+    green_wave: &'a mut green_wave::GreenWavePanel,
     /// Whether the panels have no more room than they need.
     is_narrow: bool,
 }
@@ -220,6 +231,9 @@ impl Behavior<Pane> for Panes<'_> {
                     Pane::Workshop => workshop::ui(ui, self.model, self.actions),
                     Pane::Compare => compare::ui(ui, self.model, self.compare, self.actions),
                     Pane::Import => import::ui(ui, self.model, self.actions),
+                    Pane::GreenWave => {
+                        green_wave::ui(ui, self.model, self.green_wave, self.actions);
+                    }
                     Pane::Map => {}
                 });
         });
@@ -254,7 +268,7 @@ impl Behavior<Pane> for Panes<'_> {
         matches!(
             pane,
             Some(Tile::Pane(
-                Pane::Experiment | Pane::Workshop | Pane::Compare | Pane::Import
+                Pane::Experiment | Pane::Workshop | Pane::Compare | Pane::Import | Pane::GreenWave
             ))
         )
     }
@@ -305,6 +319,7 @@ pub(crate) fn ui(ui: &mut Ui, model: &Model, view: &mut ViewState, actions: &mut
             results: &mut panels.results,
             compare: &mut panels.compare,
             experiment: &mut panels.experiment,
+            green_wave: &mut panels.green_wave,
         };
         panels.tree.ui(&mut panes, ui);
         if let Some(widened) = widened {

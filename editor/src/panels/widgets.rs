@@ -98,6 +98,9 @@ pub(super) fn counted(number: usize, thing: &str) -> String {
     format!("{number} {thing}{s}")
 }
 
+/// How high a list of choices is at most, points; longer ones scroll.
+const LIST_HEIGHT: f32 = 320.0;
+
 /// A choice between a few.
 pub(super) fn choice<T: PartialEq + Clone>(
     ui: &mut Ui,
@@ -111,6 +114,8 @@ pub(super) fn choice<T: PartialEq + Clone>(
     let mut chosen = None;
     let combo = egui::ComboBox::from_id_salt(name)
         .selected_text(shown)
+        // All of what can rule a junction is seen at once.
+        .height(LIST_HEIGHT)
         .show_ui(ui, |ui| {
             for (known, text) in all {
                 if ui.selectable_label(known == value, text).clicked() {

@@ -19,6 +19,7 @@ mod snap;
 mod terrain;
 mod trip;
 mod vehicle;
+mod ways;
 
 pub use options::{
     ForestOptions, ObstacleKind, ObstacleOptions, RandomTripOptions, RoadPreset, SnapOptions,
@@ -32,6 +33,7 @@ pub use snap::{Snap, SnapKind, grid_spacing, snap};
 
 use crate::scene::Scene;
 use roadwright_geometry::DVec2;
+use roadwright_scenario::junction::LaneEnd;
 use roadwright_scenario::operation::{Objects, groups};
 use roadwright_scenario::{Edit, LaneType, ObjectId, Scenario};
 use serde::{Deserialize, Serialize};
@@ -216,6 +218,8 @@ pub enum Effect {
     Abort,
     /// These objects are selected from now on.
     Select(Objects),
+    /// A way from lane to lane through the selected junction is to be explained.
+    Explain(LaneEnd, LaneEnd),
     /// The background picture is moved by this much, m.
     MoveOverlay(DVec2),
     /// The background picture is stretched about its lower left corner.

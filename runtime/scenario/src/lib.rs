@@ -50,6 +50,7 @@ mod country;
 mod dynamics;
 mod edit;
 pub mod file;
+pub mod green_wave;
 mod grip;
 mod group;
 mod history;

@@ -1,10 +1,15 @@
 //! Where people on foot cross the arms of a junction.
 
 use super::super::property::{OF, Property, Subject};
-use super::super::widgets::heading;
+use super::super::widgets::{Number, change, heading};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
+use roadwright_scenario::junction::CROSSING_WIDTH;
 use roadwright_scenario::{CrossingRule, Edit, Node, NodeId, RoadId};
+use std::ops::RangeInclusive;
+
+/// What files may say of the width of a strip, m.
+const WIDTHS: RangeInclusive<f64> = 2.0..=20.0;
 
 /// Of all crossings at the node.
 const PEOPLE: [Property<Node>; 1] = [Property {
@@ -53,9 +58,41 @@ pub(super) fn ui(
         }
     });
     if !node.rules.crossings.is_empty() {
-        Grid::new("crossings")
-            .num_columns(2)
-            .show(ui, |ui| subject.numbers(ui, &PEOPLE));
+        Grid::new("crossings").num_columns(2).show(ui, |ui| {
+            subject.numbers(ui, &PEOPLE);
+            widths(ui, (id, node), subject.actions);
+        });
+    }
+}
+
+/// The width of each crossing, in the order of their roads.
+fn widths(ui: &mut Ui, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
+    for crossing in &node.rules.crossings {
+        let road = crossing.road;
+        let name = format!("Width over {road}");
+        let number = Number {
+            name: &name,
+            value: crossing.width.unwrap_or(CROSSING_WIDTH),
+            range: WIDTHS,
+            unit: "m",
+            step: 0.1,
+            hint: "How wide the strip is on which people cross, along the road.",
+        };
+        let (width, response) = number.ui(ui);
+        let edit = || {
+            let mut node = node.clone();
+            set_width(&mut node, road, width);
+            Edit::Node(id, Some(node))
+        };
+        change(&response, &format!("{name} at {id}"), edit, actions);
+    }
+}
+
+/// Decides the width of the crossing over a road, m; the usual one is not written.
+fn set_width(node: &mut Node, road: RoadId, width: f64) {
+    let mut crossings = node.rules.crossings.iter_mut();
+    if let Some(crossing) = crossings.find(|crossing| crossing.road == road) {
+        crossing.width = (width != CROSSING_WIDTH).then_some(width);
     }
 }
 
@@ -77,6 +114,21 @@ fn put(node: &mut Node, road: RoadId, is_there: bool) {
 mod tests {
     use super::*;
     use roadwright_scenario::JunctionRules;
+
+    #[test]
+    fn the_usual_width_is_not_written() {
+        let mut node = Node::at(roadwright_geometry::DVec2::ZERO);
+        put(&mut node, RoadId(7), true);
+        put(&mut node, RoadId(8), true);
+        let widths = |node: &Node| -> Vec<Option<f64>> {
+            let crossings = node.rules.crossings.iter();
+            crossings.map(|crossing| crossing.width).collect()
+        };
+        set_width(&mut node, RoadId(8), 4.5);
+        assert_eq!(widths(&node), [None, Some(4.5)]);
+        set_width(&mut node, RoadId(8), CROSSING_WIDTH);
+        assert_eq!(widths(&node), [None, None]);
+    }
 
     #[test]
     fn crossings_come_and_go_with_their_rate() {

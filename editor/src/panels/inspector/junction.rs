@@ -2,6 +2,7 @@
 
 use super::super::property::{Choice, OF, Property, Subject, fact};
 use super::super::widgets::{choice, heading};
+use super::controller;
 use super::traffic::Choices;
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
@@ -183,6 +184,9 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
             fact(ui, &arm.road.to_string(), told(arm.sign));
         }
     });
+    if junction.control == Control::Signals {
+        controller::ui(ui, model, &mut subject);
+    }
     if has_majors(junction.control) {
         majors(ui, junction, &mut subject);
     }

@@ -2,6 +2,7 @@
 
 use super::super::property::Subject;
 use super::law::{self, turn_title};
+use super::turns::named_button;
 use crate::model::{Action, Model};
 use egui::{CollapsingHeader, RichText, Ui};
 use roadwright_scenario::junction::{Arm, Junction, LaneEnd};
@@ -38,7 +39,13 @@ pub(super) fn ui(
         .id_salt("lanes of turns")
         .show(ui, |ui| {
             for &turn in &all {
-                row(ui, &mut subject, junction, turn, there.contains(&turn));
+                row(
+                    ui,
+                    &mut subject,
+                    (model, junction),
+                    turn,
+                    there.contains(&turn),
+                );
             }
             add(ui, &mut subject, model, junction, &there);
         });
@@ -55,7 +62,7 @@ fn turn(from: LaneEnd, to: LaneEnd) -> LaneTurn {
     }
 }
 
-fn lane_title(lane: RoadLane) -> String {
+pub(super) fn lane_title(lane: RoadLane) -> String {
     format!("{} lane {}", lane.road, lane.lane)
 }
 
@@ -67,14 +74,14 @@ fn title(turn: LaneTurn) -> String {
 fn row(
     ui: &mut Ui,
     subject: &mut Subject<'_, Node>,
-    junction: &Junction,
+    (model, junction): (&Model, &Junction),
     turn: LaneTurn,
     is_there: bool,
 ) {
     let rules = &subject.object.rules.turns;
     let (is_added, is_removed) = (rules.add.contains(&turn), rules.remove.contains(&turn));
     let name = title(turn);
-    ui.horizontal(|ui| {
+    ui.horizontal_wrapped(|ui| {
         let mut paths = junction.paths.iter();
         let path = paths.find(|path| self::turn(path.from, path.to) == turn);
         let way = path.map_or("", |path| turn_title(path.turn));
@@ -89,6 +96,15 @@ fn row(
         } else {
             RichText::new(text).weak()
         });
+        if let Some(path) = path {
+            let way = (path.from, path.to);
+            let is_open = model.explained == Some(way);
+            let word = if is_open { "Close" } else { "Explain" };
+            if named_button(ui, word, &format!("{word} {name}")) {
+                let explained = (!is_open).then_some(way);
+                subject.actions.push(Action::Explain(explained));
+            }
+        }
         if is_added || is_removed {
             decide(ui, subject, ("By the rules", &name), |rules| {
                 rules.forget(turn)

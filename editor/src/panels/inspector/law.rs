@@ -1,8 +1,10 @@
 //! What rules the selected junction, derived once for each revision: panels read it in every frame.
 
 use crate::model::Model;
-use egui::{Id, Ui};
-use roadwright_scenario::junction::{Conflicts, Junction, RightOfWay, Signals, Turn, signal_plans};
+use egui::{Context, Id, Ui};
+use roadwright_scenario::junction::{
+    Conflicts, Junction, RightOfWay, SignalPlans, Signals, Turn, signal_plans,
+};
 use roadwright_scenario::{Control, NodeId};
 use std::sync::Arc;
 
@@ -26,10 +28,15 @@ type Known = (u64, usize, Arc<Law>);
 
 /// The law of the junction of a node; `None` until there is a scene with it.
 pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<Law>> {
+    in_context(ui.ctx(), model, id)
+}
+
+/// The same for who has no widgets.
+pub(super) fn in_context(context: &Context, model: &Model, id: NodeId) -> Option<Arc<Law>> {
     let scene = &model.scene;
     let index = *scene.layout.junction_of.get(&id)?;
     let key = Id::unique("law of the selected junction");
-    let known: Option<Known> = ui.data(|data| data.get_temp(key));
+    let known: Option<Known> = context.data(|data| data.get_temp(key));
     if let Some((revision, junction, law)) = known
         && (revision, junction) == (scene.revision, index)
     {
@@ -37,37 +44,14 @@ pub(super) fn of(ui: &Ui, model: &Model, id: NodeId) -> Option<Arc<Law>> {
     }
     let law = Arc::new(derive(model, index));
     let known: Known = (scene.revision, index, law.clone());
-    ui.data_mut(|data| data.insert_temp(key, known));
+    context.data_mut(|data| data.insert_temp(key, known));
     Some(law)
 }
 
 fn derive(model: &Model, index: usize) -> Law {
-    let layout = &model.scene.layout;
-    let junction = layout.junctions[index].clone();
+    let junction = model.scene.layout.junctions[index].clone();
     let conflicts = Conflicts::of(&junction);
-    // Of its neighbours only those with signals matter, and only for a shared programme.
-    // By the index of each junction, as the layout has them. The junction itself is among them, at
-    // a distance of 0.
-    let near: Vec<Option<Conflicts>> = layout
-        .junctions
-        .iter()
-        .map(|other| {
-            let may_share = junction.plan.mode.rules()
-                && other.control == junction.control
-                && other.plan.mode.rules()
-                && (other.centre - junction.centre).length() < NEAR
-                && junction.control == Control::Signals;
-            may_share.then(|| Conflicts::of(other))
-        })
-        .collect();
-    let none = Conflicts::default();
-    let plans = signal_plans(
-        model.scene.scenario.network(),
-        layout,
-        |i| Signals::of(&layout.junctions[i], near[i].as_ref()?),
-        // Never asked of those that are left out: they have no signals here.
-        |i| near[i].as_ref().unwrap_or(&none),
-    );
+    let plans = plans_near(model, &[index]);
     let mut groups = plans.groups.iter();
     Law {
         right: RightOfWay::of(&junction, &conflicts),
@@ -76,6 +60,33 @@ fn derive(model: &Model, index: usize) -> Law {
         conflicts,
         junction,
     }
+}
+
+/// The signals of some junctions. Of the others only those near them are derived, which may share their
+/// programmes; the rest have none here.
+pub(in crate::panels) fn plans_near(model: &Model, junctions: &[usize]) -> SignalPlans {
+    let layout = &model.scene.layout;
+    let has_signals =
+        |other: &Junction| other.plan.mode.rules() && other.control == Control::Signals;
+    let is_near = |other: &Junction| {
+        let mut all = junctions.iter().map(|&index| &layout.junctions[index]);
+        all.any(|own| has_signals(own) && (other.centre - own.centre).length() < NEAR)
+    };
+    // By the index of each junction, as the layout has them. The junctions themselves are among them,
+    // at a distance of 0.
+    let near: Vec<Option<Conflicts>> = layout
+        .junctions
+        .iter()
+        .map(|other| (has_signals(other) && is_near(other)).then(|| Conflicts::of(other)))
+        .collect();
+    let none = Conflicts::default();
+    signal_plans(
+        model.scene.scenario.network(),
+        layout,
+        |i| Signals::of(&layout.junctions[i], near[i].as_ref()?),
+        // Never asked of those that are left out: they have no signals here.
+        |i| near[i].as_ref().unwrap_or(&none),
+    )
 }
 
 /// A turn in a word.

@@ -1,6 +1,7 @@
 //! Every property of the selected object, with units and ranges: a file for each kind of object.
 
 mod agent;
+mod controller;
 mod corners;
 mod crossings;
 mod flow;
@@ -10,9 +11,10 @@ mod junction_now;
 mod land;
 mod lane_turns;
 mod lanes;
-mod law;
+pub(super) mod law;
 mod node;
 mod obstacle;
+mod path;
 mod place;
 mod road;
 mod road_now;
@@ -22,6 +24,8 @@ mod stages;
 mod timeline;
 mod traffic;
 mod turns;
+
+pub(crate) use path::zones;
 
 use super::widgets::empty;
 use crate::model::{Action, Model};
@@ -35,6 +39,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     match model.single() {
         Some(object) => {
             self::object(ui, model, object, actions);
+            super::green_wave::opener(ui, model, actions);
             problems(ui, model, object);
         }
         None if model.selection.is_empty() => {
@@ -43,7 +48,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
                 "Select something on the map to see and change its properties.",
             );
         }
-        None => several::ui(ui, model, actions),
+        None => {
+            several::ui(ui, model, actions);
+            super::green_wave::opener(ui, model, actions);
+        }
     }
 }
 

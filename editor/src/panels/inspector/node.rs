@@ -2,14 +2,15 @@
 
 use super::super::property::{EXTENT, Property};
 use super::super::widgets::{change, heading};
-use super::{corners, crossings, junction, junction_now, lane_turns, timeline, turns};
+use super::{corners, crossings, junction, junction_now, lane_turns, path, timeline, turns};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::operation::{Motion, moved};
+use roadwright_scenario::operation::{Motion, moved, without_turn};
 use roadwright_scenario::{
-    Edit, Node, NodeId, ObjectId, Restriction, RestrictionKind, RoadEnd, RoadId, ViaRestriction,
+    Edit, Node, NodeId, ObjectId, RestrictionKind, RoadEnd, RoadId, ViaRestriction,
 };
+use std::collections::BTreeSet;
 
 const POSITION: [Property<DVec2>; 2] = [
     Property {
@@ -41,6 +42,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         .num_columns(2)
         .show(ui, |ui| position(ui, model, id, node, actions));
     ui.label(format!("{} road ends meet here.", ends.len()));
+    path::ui(ui, model, id, actions);
     junction::ui(ui, model, id, node, actions);
     crossings::ui(ui, model, (id, node), actions);
     timeline::ui(ui, model, id, actions);
@@ -48,7 +50,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
     lane_turns::ui(ui, model, (id, node), actions);
     corners::ui(ui, model, (id, node), actions);
     restrictions(ui, id, node, actions);
-    forbid(ui, id, node, &ends, actions);
+    forbid(ui, model, id, actions);
     forbid_way(ui, model, (id, node), &ends, actions);
     junction_now::ui(ui, model, id, actions);
 }
@@ -157,30 +159,29 @@ fn forbid_way(
     });
 }
 
-/// Forbids a turn between two of the roads that meet.
-fn forbid(
-    ui: &mut Ui,
-    id: NodeId,
-    node: &Node,
-    ends: &[(RoadId, RoadEnd)],
-    actions: &mut Vec<Action>,
-) {
-    if ends.len() < 2 {
+/// Forbids a turn between two of the roads of the junction, wherever in it they end.
+fn forbid(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
+    // A node that has just been drawn has no junction before the next scene.
+    let Some(junction) = model.scene.layout.junction_at(id) else {
+        return;
+    };
+    let paths = junction.paths.iter();
+    let ways: BTreeSet<(RoadId, RoadId)> = paths
+        .map(|path| (path.from.road, path.to.road))
+        .filter(|(from, to)| from != to)
+        .collect();
+    if ways.is_empty() {
         return;
     }
+    let froms: BTreeSet<RoadId> = ways.iter().map(|(from, _)| *from).collect();
+    let scenario = model.document.scenario();
     ui.menu_button("Forbid a turn…", |ui| {
-        for (from, _) in ends {
+        for from in froms {
             ui.menu_button(format!("from {from}"), |ui| {
-                for (to, _) in ends.iter().filter(|(to, _)| to != from) {
-                    if ui.button(format!("to {to}")).clicked() {
-                        let mut node = node.clone();
-                        node.rules.restrictions.push(Restriction {
-                            kind: RestrictionKind::No,
-                            from: *from,
-                            to: *to,
-                        });
-                        let edit = Edit::Node(id, Some(node));
-                        actions.push(Action::Apply("Forbid turn".into(), edit));
+                for &way in ways.iter().filter(|way| way.0 == from) {
+                    if ui.button(format!("to {}", way.1)).clicked() {
+                        let edit = without_turn(scenario, junction, id, way);
+                        actions.extend(edit.map(|edit| Action::Apply("Forbid turn".into(), edit)));
                         ui.close();
                     }
                 }

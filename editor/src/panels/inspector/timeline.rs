@@ -18,7 +18,7 @@ use egui::{
 };
 use roadwright_scenario::junction::{Between, ConnectingPath, Light, Programme, Signals, Turn};
 use roadwright_scenario::{
-    Control, Edit, Movement, Node, NodeId, RoadId, SignalMode, SignalPlan, SignalStage,
+    Edit, Movement, Node, NodeId, RoadId, SignalMode, SignalPlan, SignalStage, operation,
 };
 use roadwright_simulation::StagePhase;
 use std::collections::{BTreeMap, BTreeSet};
@@ -53,19 +53,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     super::stage_times::ui(ui, model, id, &law, signals, actions);
 }
 
-/// The node whose plan a junction follows: of a merged one the plan lies with the node that has one.
+/// The node whose plan a junction follows.
 pub(super) fn planned_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
     let network = model.document.scenario().network();
-    let rules = |node: &&NodeId| network.node(**node).map(|node| &node.rules);
-    let has_signals =
-        |node: &&NodeId| rules(node).is_some_and(|rules| rules.control == Some(Control::Signals));
-    let has_plan = |node: &&NodeId| {
-        rules(node).is_some_and(|rules| rules.plan.is_some() || rules.control.is_some())
-    };
-    // Signals at any node rule all of it.
-    let mut nodes = law.junction.nodes.iter();
-    let node = nodes.clone().find(has_signals).or(nodes.find(has_plan));
-    node.copied().unwrap_or(id)
+    operation::signals::planned_node(network, &law.junction).unwrap_or(id)
 }
 
 /// The plan as it is, with its stages given where they are to be changed.

@@ -191,7 +191,11 @@ impl Sheet<'_> {
 }
 
 /// Which rule says that one path gives way to another: the first one that speaks.
-fn reason(junction: &Junction, path: &ConnectingPath, other: &ConnectingPath) -> &'static str {
+pub(super) fn reason(
+    junction: &Junction,
+    path: &ConnectingPath,
+    other: &ConnectingPath,
+) -> &'static str {
     let arm = |path: &ConnectingPath| {
         let mut arms = junction.arms.iter();
         arms.find(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))
@@ -221,7 +225,7 @@ fn reason(junction: &Junction, path: &ConnectingPath, other: &ConnectingPath) ->
 }
 
 /// A small button with a name of its own: many have the same word.
-fn named_button(ui: &mut Ui, word: &str, name: &str) -> bool {
+pub(super) fn named_button(ui: &mut Ui, word: &str, name: &str) -> bool {
     let response = ui.small_button(word);
     let name = name.to_owned();
     response.widget_info(move || egui::WidgetInfo::labeled(egui::Role::Button, true, &name));

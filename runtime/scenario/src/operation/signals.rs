@@ -1,7 +1,10 @@
-//! Who decides about signals, for all of them at once.
+//! Edits of signals: who decides about all of them, and when the cycles of some begin.
 
 use crate::edit::Edit;
+use crate::ids::NodeId;
+use crate::junction::Junction;
 use crate::junction_rules::{Control, SignalControllerSetting};
+use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
 /// Lets a module, or a mode of that name, decide about all signals that rule their junctions. A plan that
@@ -23,6 +26,37 @@ pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
             plan.controller = Some(SignalControllerSetting::new(module));
         }
         Edit::Node(id, Some(node))
+    });
+    Edit::Batch(edits.collect())
+}
+
+/// The node whose plan a junction follows: of a merged one signals at any node rule all of it, else it is
+/// the first one that says something, or its first.
+pub fn planned_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
+    let rules = |id: &NodeId| network.node(*id).map(|node| &node.rules);
+    let has_signals =
+        |id: &NodeId| rules(id).is_some_and(|rules| rules.control == Some(Control::Signals));
+    let has_plan = |id: &NodeId| {
+        rules(id).is_some_and(|rules| rules.plan.is_some() || rules.control.is_some())
+    };
+    let nodes = || junction.nodes.iter().copied();
+    let found = nodes().find(has_signals).or_else(|| nodes().find(has_plan));
+    found.or_else(|| nodes().next())
+}
+
+/// The edit that lets the first stage of junctions start at other times, s; the rest of their plans stays. A
+/// junction that shares its programme with others beside it goes by itself from then on.
+pub fn with_offsets<'a>(
+    scenario: &Scenario,
+    offsets: impl IntoIterator<Item = (&'a Junction, f64)>,
+) -> Edit {
+    let network = scenario.network();
+    let edits = offsets.into_iter().filter_map(|(junction, offset)| {
+        let id = planned_node(network, junction)?;
+        let mut node = network.node(id)?.clone();
+        let plan = node.rules.plan.get_or_insert_with(|| junction.plan.clone());
+        plan.offset = offset;
+        Some(Edit::Node(id, Some(node)))
     });
     Edit::Batch(edits.collect())
 }

@@ -1,0 +1,318 @@
+//! The diagram of time and distance: signals at their places, and the bands of both directions between
+//! their greens.
+//!
+//! ```text
+//!   node 11, 400 m | ===-----===/==-----===        = green   - red
+//!   node 8, 220 m  | --===-----/===-----===        above the line of a signal: forward; below: backward
+//!   node 5, 0 m    | ===-----=/==-----===---
+//!                  0      20      40      60 s
+//! ```
+
+use super::offsets_edit;
+use crate::model::{Action, Model};
+use crate::theme::{self, Theme};
+use crate::tools::Tone;
+use egui::{
+    Align2, Color32, CursorIcon, FontId, Painter, Pos2, Rect, Sense, Shape, Stroke, Ui, WidgetInfo,
+    pos2, vec2,
+};
+use roadwright_scenario::NodeId;
+use roadwright_scenario::green_wave::{Along, Corridor, WaveSignal};
+use roadwright_scenario::junction::Light;
+
+/// A drag goes in steps of this, s.
+const STEP: f64 = 1.0;
+/// Room for names, above the last signal and below the first, for the axis, and beside it all, points.
+const NAMES: f32 = 150.0;
+const MARGIN: f32 = 12.0;
+const AXIS: f32 = 18.0;
+const RIGHT: f32 = 8.0;
+/// Half the thickness of a green, of a red, and of where a signal is taken hold of, points.
+const GREEN: f32 = 6.0;
+const RED: f32 = 1.5;
+const GRIP: f32 = 9.0;
+/// Two signals have so much room between them where the panel has it, points.
+const GAP: f32 = 22.0;
+/// Least and largest height of all signals together, points.
+const HEIGHT: [f32; 2] = [120.0, 1_500.0];
+/// Cycles that are shown at least.
+const CYCLES: f64 = 2.0;
+
+/// A drag under way.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gesture {
+    node: NodeId,
+    /// Where the hand took hold, points, and which offset there was, s.
+    from: f32,
+    before: f64,
+    /// The newest offset, s.
+    offset: f64,
+}
+
+impl Gesture {
+    /// The signals as the hand has them.
+    pub(super) fn put(&self, corridor: &Corridor) -> Corridor {
+        let mut shown = corridor.clone();
+        let own = shown
+            .signals
+            .iter_mut()
+            .find(|signal| signal.node == self.node);
+        if let Some(signal) = own {
+            signal.offset = self.offset;
+        }
+        shown
+    }
+}
+
+/// The colour of the band of a direction.
+pub(super) fn color(theme: Theme, along: Along) -> Color32 {
+    theme.tone(match along {
+        Along::Forward => Tone::Accent,
+        Along::Backward => Tone::Warning,
+    })
+}
+
+/// An arrow that points along a direction: forward is up.
+pub(super) fn arrow(painter: &Painter, at: Pos2, along: Along, color: Color32) {
+    let up = match along {
+        Along::Forward => -1.0,
+        Along::Backward => 1.0,
+    };
+    let corners = [(-4.5, -3.5 * up), (4.5, -3.5 * up), (0.0, 4.5 * up)];
+    let corners = corners.map(|(x, y)| at + vec2(x, y)).to_vec();
+    painter.add(Shape::convex_polygon(corners, color, Stroke::NONE));
+}
+
+/// What is drawn.
+pub(super) struct Chart<'a> {
+    pub(super) model: &'a Model,
+    pub(super) corridor: &'a Corridor,
+    /// The design speed, m/s.
+    pub(super) speed: f64,
+}
+
+impl Chart<'_> {
+    pub(super) fn ui(&self, ui: &mut Ui, gesture: &mut Option<Gesture>, actions: &mut Vec<Action>) {
+        let room = ui.clip_rect().bottom() - ui.cursor().top();
+        let size = vec2(ui.available_width(), self.height(room));
+        let (all, _) = ui.allocate_exact_size(size, Sense::hover());
+        let mut plot = all;
+        plot.min.x += NAMES;
+        plot.max.x -= RIGHT;
+        plot.max.y -= AXIS;
+        let theme = self.model.theme();
+        let well = ui.visuals().widgets.inactive.bg_fill.gamma_multiply(0.5);
+        ui.painter().rect_filled(plot, 3.0, well);
+        self.axis(ui, plot, theme);
+        // The signals lie over the bands: where a band touches a red is seen.
+        for along in [Along::Backward, Along::Forward] {
+            self.band(ui, plot, along, color(theme, along));
+        }
+        for signal in &self.corridor.signals {
+            self.signal(ui, plot, signal, gesture, actions);
+        }
+        self.now(ui, plot, theme);
+    }
+
+    /// So high that near signals are told apart.
+    fn height(&self, available: f32) -> f32 {
+        let places = self.corridor.signals.windows(2);
+        let gaps = places
+            .map(|pair| pair[1].at - pair[0].at)
+            .filter(|gap| *gap > 0.0);
+        let share = gaps.fold(1.0, |least: f64, gap| {
+            least.min(gap / self.corridor.length())
+        });
+        let wanted = GAP / share as f32 + 2.0 * MARGIN + AXIS;
+        let [least, most] = HEIGHT;
+        wanted.max(available - 4.0).clamp(least, most.max(least))
+    }
+
+    /// The time that is shown, s: whole cycles, in which a band gets from end to end.
+    fn span(&self) -> f64 {
+        let travel = self.corridor.length() / self.speed;
+        let cycle = self.corridor.cycle;
+        cycle * (1.0 + travel / cycle).ceil().max(CYCLES)
+    }
+
+    fn x(&self, plot: Rect, time: f64) -> f32 {
+        plot.left() + plot.width() * (time / self.span()) as f32
+    }
+
+    fn y(&self, plot: Rect, at: f64) -> f32 {
+        let share = (at / self.corridor.length().max(1e-9)) as f32;
+        let inner = plot.shrink2(vec2(0.0, MARGIN));
+        inner.bottom() - inner.height() * share
+    }
+
+    /// Moments in what is shown, and before it, at which something that comes in each cycle begins.
+    fn starts(&self, first: f64) -> impl Iterator<Item = f64> + use<> {
+        let cycle = self.corridor.cycle;
+        let before = (self.corridor.length() / self.speed / cycle).ceil() + 1.0;
+        let count = (self.span() / cycle + before).ceil() as usize + 1;
+        let first = first.rem_euclid(cycle) - before * cycle;
+        (0..count).map(move |i| first + cycle * i as f64)
+    }
+
+    /// Seconds below the signals.
+    fn axis(&self, ui: &Ui, plot: Rect, theme: Theme) {
+        let span = self.span();
+        let steps = [5.0, 10.0, 20.0, 50.0, 100.0, 200.0];
+        let most = f64::from(plot.width() / 50.0).max(2.0);
+        let step = steps.into_iter().find(|step| span / step <= most);
+        let step = step.unwrap_or(500.0);
+        for i in 0..=(span / step).floor() as usize {
+            let time = step * i as f64;
+            let x = self.x(plot, time);
+            let line = Stroke::new(1.0, theme.grid(true));
+            ui.painter().vline(x, plot.y_range(), line);
+            let unit = if i == 0 { " s" } else { "" };
+            let (at, font) = (pos2(x, plot.bottom() + 4.0), FontId::proportional(11.0));
+            let text = format!("{time:.0}{unit}");
+            ui.painter()
+                .text(at, Align2::CENTER_TOP, text, font, theme.quiet());
+        }
+    }
+
+    /// The band of a direction, once in each cycle.
+    fn band(&self, ui: &Ui, plot: Rect, along: Along, color: Color32) {
+        let Some(band) = self.corridor.band(along, self.speed) else {
+            return;
+        };
+        let painter = ui.painter().with_clip_rect(plot);
+        let travel = self.corridor.length() / self.speed;
+        let (from, to) = match along {
+            Along::Forward => (0.0, self.corridor.length()),
+            Along::Backward => (self.corridor.length(), 0.0),
+        };
+        let [from, to] = [from, to].map(|at| self.y(plot, at));
+        for start in self.starts(band.start) {
+            let end = start + band.width;
+            let corner = |time, y| pos2(self.x(plot, time), y);
+            let edges = [
+                [corner(start, from), corner(start + travel, to)],
+                [corner(end, from), corner(end + travel, to)],
+            ];
+            let [[a, b], [d, c]] = edges;
+            let fill = color.gamma_multiply(0.22);
+            painter.add(Shape::convex_polygon(vec![a, b, c, d], fill, Stroke::NONE));
+            for edge in edges {
+                painter.line_segment(edge, Stroke::new(1.5, color));
+            }
+            let middle = pos2(0.25 * (a.x + b.x + c.x + d.x), 0.5 * (from + to));
+            arrow(&painter, middle, along, color);
+        }
+    }
+
+    /// A signal: its name, its greens both ways over its red, and what is dragged of it.
+    fn signal(
+        &self,
+        ui: &Ui,
+        plot: Rect,
+        signal: &WaveSignal,
+        gesture: &mut Option<Gesture>,
+        actions: &mut Vec<Action>,
+    ) {
+        let y = self.y(plot, signal.at);
+        let name = format!(
+            "{}, {:.0} m, {:.1} s",
+            signal.node, signal.at, signal.offset
+        );
+        let label = format!("Offset of {}", signal.node);
+        let grip = Rect::from_x_y_ranges(plot.x_range(), y - GRIP..=y + GRIP);
+        let response = ui.interact(
+            grip,
+            ui.scope_id().with(("offset", signal.node)),
+            Sense::drag(),
+        );
+        let (told, offset) = (label.clone(), signal.offset);
+        response.widget_info(move || WidgetInfo::slider(true, offset, &told));
+        let is_hot = response.hovered() || response.dragged();
+        if is_hot {
+            ui.ctx().set_cursor_icon(CursorIcon::ResizeHorizontal);
+        }
+        let painter = ui.painter().with_clip_rect(plot);
+        let red = Rect::from_x_y_ranges(plot.x_range(), y - RED..=y + RED);
+        painter.rect_filled(red, 0.0, theme::light(Light::Red));
+        for along in [Along::Forward, Along::Backward] {
+            let side = match along {
+                Along::Forward => y - GREEN..=y,
+                Along::Backward => y..=y + GREEN,
+            };
+            for green in signal.green(along) {
+                for start in self.starts(signal.offset + green.start) {
+                    let x = self.x(plot, start)..=self.x(plot, start + green.length);
+                    let bar = Rect::from_x_y_ranges(x, side.clone()).intersect(plot);
+                    if bar.is_positive() {
+                        painter.rect_filled(bar, 0.0, theme::light(Light::Green));
+                    }
+                }
+            }
+        }
+        if is_hot {
+            let rim = Stroke::new(1.5, self.model.theme().tone(Tone::Accent));
+            painter.rect_stroke(grip.shrink(1.0), 2.0, rim, egui::StrokeKind::Inside);
+        }
+        let (at, font) = (pos2(plot.left() - 6.0, y), FontId::proportional(12.0));
+        let ink = ui.visuals().text_color();
+        ui.painter().text(at, Align2::RIGHT_CENTER, name, font, ink);
+        self.drag(ui, plot, signal, (&response, label), gesture, actions);
+    }
+
+    fn drag(
+        &self,
+        ui: &Ui,
+        plot: Rect,
+        signal: &WaveSignal,
+        (response, label): (&egui::Response, String),
+        gesture: &mut Option<Gesture>,
+        actions: &mut Vec<Action>,
+    ) {
+        let pointer = response.interact_pointer_pos();
+        if response.drag_started()
+            && let Some(from) = ui.input(|input| input.pointer.press_origin()).or(pointer)
+        {
+            *gesture = Some(Gesture {
+                node: signal.node,
+                from: from.x,
+                before: signal.offset,
+                offset: signal.offset,
+            });
+        }
+        let own = gesture
+            .as_mut()
+            .filter(|gesture| gesture.node == signal.node);
+        let Some(own) = own else { return };
+        if let Some(pointer) = pointer.filter(|_| response.dragged()) {
+            let by = f64::from(pointer.x - own.from) * self.span() / f64::from(plot.width());
+            let offset = ((own.before + by) / STEP).round() * STEP;
+            let offset = offset.rem_euclid(self.corridor.cycle);
+            // Each state is an edit, and each edit closes the signals of a run: only what differs, and
+            // nothing before the hand has moved by half a step.
+            let has_moved = own.offset != own.before || by.abs() >= 0.5 * STEP;
+            if has_moved && offset != own.offset {
+                own.offset = offset;
+                let edit = offsets_edit(self.model, [(signal.junction, offset)]);
+                actions.push(Action::Preview(label.clone(), edit));
+            }
+        }
+        if response.drag_stopped() {
+            *gesture = None;
+            actions.push(Action::Commit(Some(label)));
+        }
+    }
+
+    /// Where the running simulation is.
+    fn now(&self, ui: &Ui, plot: Rect, theme: Theme) {
+        let live = self
+            .model
+            .live
+            .as_deref()
+            .filter(|live| live.snapshot.step > 0);
+        let Some(live) = live else { return };
+        let x = self.x(plot, live.snapshot.time.rem_euclid(self.span()));
+        let accent = theme.tone(Tone::Accent);
+        ui.painter()
+            .vline(x, plot.y_range(), Stroke::new(2.0, accent));
+    }
+}

@@ -1,0 +1,321 @@
+//! Waves of green: a diagram of time and distance along a street, in which the cycles of its signals are
+//! dragged to other starts.
+
+mod chart;
+
+use super::inspector::law::plans_near;
+use super::widgets::{empty, named, primary};
+use crate::command::Command;
+use crate::model::{Action, Model, Tone as Word};
+use crate::tools::Tone;
+use chart::{Chart, Gesture};
+use egui::{DragValue, RichText, Ui};
+use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Way};
+use roadwright_scenario::junction::Junction;
+use roadwright_scenario::operation::signals::with_offsets;
+use roadwright_scenario::{Control, Edit, NodeId, ObjectId};
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::sync::Arc;
+
+/// Speeds that a wave can be made for, km/h.
+const SPEEDS: RangeInclusive<f64> = 5.0..=200.0;
+/// Offsets of a wave are told to a tenth of a second: that is as much as the band can lose.
+const TENTHS: f64 = 10.0;
+
+/// What was found for a revision and a selection.
+struct Known {
+    revision: u64,
+    found: Result<Arc<Corridor>, NoWave>,
+    /// Signals that follow one programme with others beside them.
+    shared: Vec<NodeId>,
+}
+
+/// What the panel remembers.
+#[derive(Default)]
+pub(super) struct GreenWavePanel {
+    /// What the corridor leads through: the last selection with two signals in it, so that a look at one of
+    /// them does not put the diagram away.
+    chosen: BTreeSet<ObjectId>,
+    /// Whether the wave goes the other way.
+    is_turned: bool,
+    /// The design speed, m/s; that of the roads while nobody has said another one.
+    speed: Option<f64>,
+    known: Option<Known>,
+    gesture: Option<Gesture>,
+}
+
+impl GreenWavePanel {
+    /// Another selection or scenario is looked at.
+    fn follow(&mut self, model: &Model) {
+        if self.chosen != model.selection && signals_of(model) > 1 {
+            *self = Self {
+                chosen: model.selection.clone(),
+                ..Self::default()
+            };
+        }
+        let revision = model.scene.revision;
+        if self
+            .known
+            .as_ref()
+            .is_none_or(|known| known.revision != revision)
+        {
+            self.known = Some(self.derived(model));
+        }
+    }
+
+    fn derived(&self, model: &Model) -> Known {
+        let scene = &model.scene;
+        let (network, layout) = (scene.scenario.network(), &scene.layout);
+        let mut shared = Vec::new();
+        let found = Way::through(network, layout, &self.chosen).and_then(|way| {
+            let stops: Vec<usize> = way.stops.iter().map(|stop| stop.junction).collect();
+            let plans = plans_near(model, &stops);
+            let corridor = Corridor::new(&way, layout, &plans.signals)?;
+            for signal in &corridor.signals {
+                let mut groups = plans.groups.iter().filter(|group| group.len() > 1);
+                if groups.any(|group| group.contains(&signal.junction)) {
+                    shared.push(signal.node);
+                }
+            }
+            Ok(Arc::new(corridor))
+        });
+        Known {
+            revision: scene.revision,
+            found,
+            shared,
+        }
+    }
+}
+
+/// How many junctions with signals are selected, or at the ends of roads that are; no more than two are
+/// counted.
+fn signals_of(model: &Model) -> usize {
+    let (network, layout) = (model.scene.scenario.network(), &model.scene.layout);
+    let mut found = BTreeSet::new();
+    for object in &model.selection {
+        let nodes = match *object {
+            ObjectId::Node(id) => [Some(id), None],
+            ObjectId::Road(id) => {
+                let road = network.road(id);
+                [road.map(|road| road.from), road.map(|road| road.to)]
+            }
+            _ => [None, None],
+        };
+        for index in nodes
+            .into_iter()
+            .flatten()
+            .filter_map(|id| layout.junction_of.get(&id))
+        {
+            let junction = &layout.junctions[*index];
+            if junction.control == Control::Signals && junction.plan.mode.rules() {
+                found.insert(*index);
+            }
+        }
+        if found.len() > 1 {
+            break;
+        }
+    }
+    found.len()
+}
+
+/// The way to the panel, where there is something to show in it.
+pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+    let command = Command::GreenWave;
+    if signals_of(model) > 1
+        && ui
+            .button(command.title())
+            .on_hover_text(command.hint())
+            .clicked()
+    {
+        actions.push(Action::Do(command));
+    }
+}
+
+pub(super) fn ui(
+    ui: &mut Ui,
+    model: &Model,
+    state: &mut GreenWavePanel,
+    actions: &mut Vec<Action>,
+) {
+    state.follow(model);
+    // A drag may end while the panel is not shown.
+    let is_held = ui.input(|input| input.pointer.primary_down() || input.pointer.any_released());
+    state.gesture = state.gesture.filter(|_| is_held);
+    let Some(known) = &state.known else { return };
+    let corridor = match &known.found {
+        Ok(corridor) => corridor.clone(),
+        Err(NoWave::TooFew) => {
+            empty(ui, &sentence(&NoWave::TooFew));
+            return;
+        }
+        Err(why) => {
+            refused(ui, model, why, actions);
+            return;
+        }
+    };
+    let corridor = match state.is_turned && corridor.is_open(Along::Backward) {
+        true => Arc::new(corridor.turned()),
+        false => corridor,
+    };
+    let shared = known.shared.clone();
+    let speed = controls(ui, model, state, &corridor, actions);
+    // As it will be: the scene is a moment behind the hand.
+    let shown = match &state.gesture {
+        Some(gesture) => gesture.put(&corridor),
+        None => corridor.as_ref().clone(),
+    };
+    words(ui, &shown, speed);
+    if !shared.is_empty() {
+        let nodes: Vec<String> = shared.iter().map(NodeId::to_string).collect();
+        let text = format!(
+            "{}: runs together with the signals beside it; another offset makes it run alone.",
+            nodes.join(", ")
+        );
+        ui.label(RichText::new(text).weak());
+    }
+    let chart = Chart {
+        model,
+        corridor: &shown,
+        speed,
+    };
+    chart.ui(ui, &mut state.gesture, actions);
+}
+
+/// Speed, direction, and the button that makes the wave. The speed that holds, m/s.
+fn controls(
+    ui: &mut Ui,
+    model: &Model,
+    state: &mut GreenWavePanel,
+    corridor: &Corridor,
+    actions: &mut Vec<Action>,
+) -> f64 {
+    let mut speed = state.speed.unwrap_or(corridor.free_speed);
+    ui.horizontal_wrapped(|ui| {
+        ui.label("Design speed");
+        let mut shown = 3.6 * speed;
+        let drag = DragValue::new(&mut shown).range(SPEEDS).speed(0.5).max_decimals(1).suffix(" km/h");
+        let response = ui.add(drag);
+        named(&response, "Design speed");
+        let hint = "How fast the drivers go whom the wave is for; at first what the roads allow.";
+        if response.on_hover_text(hint).changed() {
+            speed = shown / 3.6;
+            state.speed = Some(speed);
+        }
+        let hint = "Give each signal the offset at which its green begins as those arrive who drove off \
+                    when that of the first began.";
+        if primary(ui, true, "Make the wave").on_hover_text(hint).clicked() {
+            actions.push(wave(model, corridor, speed));
+        }
+        let can_turn = corridor.is_open(Along::Backward);
+        let turn = ui.add_enabled(can_turn, egui::Button::new("Other direction"));
+        if turn.on_hover_text("Let the wave go the other way.").clicked() {
+            state.is_turned = !state.is_turned;
+        }
+    });
+    speed
+}
+
+/// What makes a wave at a speed, m/s.
+fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
+    let offsets = corridor.wave(speed).into_iter().zip(&corridor.signals);
+    let offsets = offsets.map(|(offset, signal)| {
+        // The first keeps what it has, to the last digit.
+        let rounded = (TENTHS * offset).round() / TENTHS;
+        let is_first = signal.at == 0.0;
+        if is_first {
+            offset
+        } else {
+            rounded.rem_euclid(corridor.cycle)
+        }
+    });
+    let offsets: Vec<f64> = offsets.collect();
+    let own = corridor.signals.iter().map(|signal| signal.offset);
+    if own
+        .zip(&offsets)
+        .all(|(own, other)| (own - other).abs() < 1e-9)
+    {
+        let text = "The offsets are those of the wave.";
+        return Action::Say(Word::Done, text.into());
+    }
+    let pairs = corridor.signals.iter().zip(offsets);
+    let pairs = pairs.map(|(signal, offset)| (signal.junction, offset));
+    let label = format!("Green wave of {} signals", corridor.signals.len());
+    Action::Apply(label, offsets_edit(model, pairs))
+}
+
+/// Gives junctions other offsets, s.
+fn offsets_edit(model: &Model, offsets: impl IntoIterator<Item = (usize, f64)>) -> Edit {
+    let junctions = &model.scene.layout.junctions;
+    let offsets = offsets.into_iter().filter_map(|(index, offset)| {
+        let junction: &Junction = junctions.get(index)?;
+        Some((junction, offset))
+    });
+    with_offsets(model.document.base(), offsets)
+}
+
+/// How wide the bands are.
+fn words(ui: &mut Ui, corridor: &Corridor, speed: f64) {
+    let [Some(first), Some(last)] = [corridor.signals.first(), corridor.signals.last()] else {
+        return;
+    };
+    let ways = [
+        (Along::Forward, first.node, last.node),
+        (Along::Backward, last.node, first.node),
+    ];
+    for (along, from, to) in ways {
+        let told = if !corridor.is_open(along) {
+            "nobody can drive that way".to_owned()
+        } else {
+            match corridor.band(along, speed) {
+                Some(band) => format!(
+                    "band of {:.1} s, {:.0} % of the cycle of {:.0} s",
+                    band.width,
+                    100.0 * band.width / corridor.cycle,
+                    corridor.cycle
+                ),
+                None => "no band: nobody has green at all signals at that speed".to_owned(),
+            }
+        };
+        ui.horizontal(|ui| {
+            let theme = crate::theme::Theme {
+                dark: ui.visuals().dark_mode,
+            };
+            let (rect, _) = ui.allocate_exact_size(egui::vec2(12.0, 12.0), egui::Sense::hover());
+            chart::arrow(
+                ui.painter(),
+                rect.center(),
+                along,
+                chart::color(theme, along),
+            );
+            ui.label(format!("From {from} to {to}: {told}."));
+        });
+    }
+}
+
+/// Why there is no wave, and the nodes where that can be changed.
+fn refused(ui: &mut Ui, model: &Model, why: &NoWave, actions: &mut Vec<Action>) {
+    let color = model.theme().tone(Tone::Warning);
+    ui.add_space(6.0);
+    ui.label(RichText::new(sentence(why)).color(color));
+    let nodes: Vec<NodeId> = match why {
+        NoWave::ByDemand(node) => vec![*node],
+        NoWave::CyclesDiffer(cycles) => cycles.iter().map(|(node, _)| *node).collect(),
+        _ => Vec::new(),
+    };
+    ui.horizontal_wrapped(|ui| {
+        for node in nodes {
+            if ui.link(format!("Show {node}")).clicked() {
+                actions.push(Action::Select(BTreeSet::from([ObjectId::Node(node)])));
+            }
+        }
+    });
+}
+
+/// A reason as a sentence.
+fn sentence(why: &NoWave) -> String {
+    let text = why.to_string();
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_uppercase().to_string());
+    format!("{}{}.", first.unwrap_or_default(), letters.as_str())
+}

@@ -1,0 +1,300 @@
+//! A way from lane to lane through a junction, explained: where it stops, which signals let it go, whom it
+//! meets, who goes first there and why.
+
+use super::super::widgets::heading;
+use super::lane_turns::lane_title;
+use super::law::{self, Law, turn_title};
+use super::turns::{named_button, reason};
+use crate::model::{Action, Model};
+use egui::{Context, Id, RichText, Ui};
+use roadwright_scenario::junction::{
+    ConnectingPath, Crossing, LaneEnd, Meeting, Sign, has_long_vehicles,
+};
+use roadwright_scenario::{Control, LaneAccess, NodeId, RoadEnd, RoadLane};
+use std::sync::Arc;
+
+/// Where a way meets another one, m from its start.
+pub(crate) struct Zone {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// Whether who drives it gives way there.
+    pub(crate) gives_way: bool,
+}
+
+/// Where the way of a number through the junction of a node meets others; those where it gives way last.
+pub(crate) fn zones(context: &Context, model: &Model, id: NodeId, number: usize) -> Vec<Zone> {
+    let Some(law) = law::in_context(context, model, id) else {
+        return Vec::new();
+    };
+    let number = number as u32;
+    let others = 0..law.junction.paths.len() as u32;
+    let zone = |other: u32| {
+        let (own, _) = law.conflicts.between(number, other)?;
+        Some(Zone {
+            from: own.from,
+            to: own.to,
+            gives_way: law.right.gives_way(number, other),
+        })
+    };
+    let mut zones: Vec<Zone> = others.filter_map(zone).collect();
+    zones.sort_by_key(|zone| zone.gives_way);
+    zones
+}
+
+/// A sentence about the way, and whether it is one of less weight.
+type Line = (String, bool);
+
+/// What was told in frames before: for a revision and a way.
+type Known = (u64, (LaneEnd, LaneEnd), Arc<Vec<Line>>);
+
+pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Action>) {
+    let Some(way) = model.explained else { return };
+    let Some(law) = law::of(ui, model, id) else {
+        return;
+    };
+    let mut paths = law.junction.paths.iter();
+    let Some(number) = paths.position(|path| (path.from, path.to) == way) else {
+        return;
+    };
+    let name = title(way);
+    ui.horizontal_wrapped(|ui| {
+        heading(ui, &format!("Way from {name}"));
+        if named_button(ui, "Close", "Close the explanation") {
+            actions.push(Action::Explain(None));
+        }
+    });
+    let key = Id::unique("way that is explained");
+    let known: Option<Known> = ui.data(|data| data.get_temp(key));
+    let known = known.filter(|known| (known.0, known.1) == (model.scene.revision, way));
+    let lines = known.map(|(_, _, lines)| lines).unwrap_or_else(|| {
+        let told = Teller {
+            model,
+            law: &law,
+            number: number as u32,
+        };
+        let lines = Arc::new(told.lines());
+        let known: Known = (model.scene.revision, way, lines.clone());
+        ui.data_mut(|data| data.insert_temp(key, known));
+        lines
+    });
+    for (text, is_weak) in lines.iter() {
+        let text = RichText::new(text);
+        ui.label(if *is_weak { text.weak() } else { text });
+    }
+}
+
+fn title((from, to): (LaneEnd, LaneEnd)) -> String {
+    let lane = |end: LaneEnd| {
+        lane_title(RoadLane {
+            road: end.road,
+            lane: end.lane,
+        })
+    };
+    format!("{} to {}", lane(from), lane(to))
+}
+
+/// What tells of a way.
+struct Teller<'a> {
+    model: &'a Model,
+    law: &'a Law,
+    number: u32,
+}
+
+impl Teller<'_> {
+    fn path(&self) -> &ConnectingPath {
+        &self.law.junction.paths[self.number as usize]
+    }
+
+    fn lines(&self) -> Vec<Line> {
+        let mut lines = vec![(self.shape(), false), (self.stop_line(), false)];
+        lines.extend(self.sign().map(|text| (text, false)));
+        lines.extend(self.stages().into_iter().map(|text| (text, false)));
+        lines.extend(self.gap().map(|text| (text, false)));
+        let met = self.meetings();
+        if met.is_empty() {
+            lines.push(("Meets nobody.".into(), true));
+        }
+        lines.extend(met);
+        lines.extend(self.crossings().into_iter().map(|text| (text, false)));
+        lines.extend(self.parting().map(|text| (text, true)));
+        lines
+    }
+
+    fn shape(&self) -> String {
+        let path = self.path();
+        let length = path.curve.as_ref().map_or(0.0, |curve| curve.length());
+        let buses = match path.access {
+            LaneAccess::Buses => ", for buses",
+            LaneAccess::All | LaneAccess::Cars => "",
+        };
+        let mut text = format!("Turn: {}, {length:.1} m{buses}", turn_title(path.turn));
+        let radius = path.min_radius();
+        if radius.is_finite() {
+            text += &format!(", radius {radius:.1} m");
+        }
+        text + "."
+    }
+
+    /// Where its vehicles stop, along the road as places are named.
+    fn stop_line(&self) -> String {
+        let junction = &self.law.junction;
+        let from = self.path().from;
+        let mut arms = junction.arms.iter();
+        let arm = arms.find(|arm| (arm.road, arm.end) == (from.road, from.end));
+        let road = self.model.scene.scenario.network().road(from.road);
+        let (Some(arm), Some(road)) = (arm, road) else {
+            return "It has no stop line.".into();
+        };
+        let setbacks = match has_long_vehicles(&self.model.scene.scenario) {
+            true => junction.setbacks(),
+            false => junction.setbacks_of_cars(),
+        };
+        let own = setbacks.iter().find(|(lane, _)| *lane == from);
+        let by = own.map_or(0.0, |(_, by)| *by);
+        let at = match from.end {
+            RoadEnd::Start => arm.trim + by,
+            RoadEnd::End => road.length() - arm.trim - by,
+        };
+        let moved = if by > 0.0 {
+            format!(", {by:.1} m farther out for those who turn past it")
+        } else {
+            String::new()
+        };
+        format!("Stop line at s = {at:.2} m of {}{moved}.", from.road)
+    }
+
+    fn sign(&self) -> Option<String> {
+        let told = match self.law.right.sign(self.number) {
+            Sign::None => return None,
+            Sign::Yield => "It has a yield sign.",
+            Sign::Stop => "It has a stop sign: all who come stop first.",
+            Sign::Signal => "It has signals.",
+        };
+        Some(told.into())
+    }
+
+    /// The stages that let it go.
+    fn stages(&self) -> Vec<String> {
+        let Some(signals) = &self.law.signals else {
+            return Vec::new();
+        };
+        let number = self.number as usize;
+        let all = (0..signals.greens.len()).filter(|&stage| signals.greens[stage][number]);
+        let (yields, goes): (Vec<_>, Vec<_>) =
+            all.partition(|&stage| signals.is_permitted(number, stage));
+        let mut lines = Vec::new();
+        if goes.is_empty() && yields.is_empty() {
+            lines.push("No stage lets it go.".to_owned());
+        }
+        if !goes.is_empty() {
+            lines.push(format!("Green in {}.", stages_title(&goes)));
+        }
+        if !yields.is_empty() {
+            let stages = stages_title(&yields);
+            lines.push(format!(
+                "Green in {stages}, where it gives way to all who have green alone."
+            ));
+        }
+        if self.law.right.may_turn_on_red(self.number) {
+            lines.push("May go at a red light, after a stop, giving way to all it meets.".into());
+        }
+        lines
+    }
+
+    fn gap(&self) -> Option<String> {
+        let right = &self.law.right;
+        let seconds = right.critical_gap(self.number);
+        right.gives_way_to_any(self.number).then(|| {
+            format!(
+                "Goes before a vehicle that it gives way to if that is {seconds:.1} s away or more."
+            )
+        })
+    }
+
+    /// Whom it meets, where, and who goes first; those first to whom it gives way.
+    fn meetings(&self) -> Vec<Line> {
+        let law = self.law;
+        let (number, path) = (self.number, self.path());
+        let mut lines = Vec::new();
+        for (other_number, other) in (0..).zip(&law.junction.paths) {
+            let Some((own, _)) = law.conflicts.between(number, other_number) else {
+                continue;
+            };
+            let whom = format!(
+                "{}, {}",
+                title((other.from, other.to)),
+                turn_title(other.turn)
+            );
+            let how = match Meeting::of(path, other) {
+                Meeting::Diverge => "parts from it",
+                Meeting::Merge => "joins it",
+                Meeting::Cross => "crosses it",
+                Meeting::Graze => "comes close to it",
+            };
+            let place = format!("{how} from {:.1} to {:.1} m", own.from, own.to);
+            let gives_way = law.right.gives_way(number, other_number);
+            let text = if gives_way {
+                let why = reason(&law.junction, path, other);
+                format!("Gives way to {whom}: {why}; {place}.")
+            } else if law.right.gives_way(other_number, number) {
+                format!("Goes before {whom}; {place}.")
+            } else {
+                format!("Meets {whom}: who is let in first goes first; {place}.")
+            };
+            lines.push((text, !gives_way));
+        }
+        lines.sort_by_key(|(_, is_weak)| *is_weak);
+        lines
+    }
+
+    /// The crossings for people on foot that it leads over.
+    fn crossings(&self) -> Vec<String> {
+        let junction = &self.law.junction;
+        let signals = self.law.signals.as_ref();
+        let greens = signals.map_or(&[][..], |signals| &signals.greens);
+        let rules = junction.control == Control::Signals && junction.plan.mode.rules();
+        let told = |crossing: &Crossing| {
+            let mut covered = crossing.covered.iter();
+            let own = covered.find(|covered| covered.path == self.number)?;
+            let (from, to) = (own.car.along.from, own.car.along.to);
+            let stages = junction.walk_stages(crossing, greens);
+            let walk: Vec<usize> = (0..32).filter(|stage| stages & (1 << stage) != 0).collect();
+            let who = if rules && !walk.is_empty() {
+                format!("people walk in {}", stages_title(&walk))
+            } else {
+                "a zebra, people go first".into()
+            };
+            let road = crossing.road;
+            Some(format!(
+                "Leads over the crossing of {road} from {from:.1} to {to:.1} m: {who}."
+            ))
+        };
+        junction.crossings.iter().filter_map(told).collect()
+    }
+
+    /// Ways that begin in the same lane.
+    fn parting(&self) -> Option<String> {
+        let path = self.path();
+        let others = self.law.junction.paths.iter();
+        let others = others.filter(|other| other.from == path.from && other.to != path.to);
+        let names: Vec<String> = others
+            .map(|other| {
+                let lane = RoadLane {
+                    road: other.to.road,
+                    lane: other.to.lane,
+                };
+                lane_title(lane)
+            })
+            .collect();
+        (!names.is_empty()).then(|| format!("From the same lane: to {}.", names.join(", to ")))
+    }
+}
+
+/// Stages by their numbers on the screen.
+fn stages_title(stages: &[usize]) -> String {
+    let numbers: Vec<String> = stages.iter().map(|stage| (stage + 1).to_string()).collect();
+    match &numbers[..] {
+        [one] => format!("stage {one}"),
+        many => format!("stages {}", many.join(", ")),
+    }
+}

@@ -1,0 +1,366 @@
+//! What a person decides about a junction in the Inspector, and what it tells of single ways.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod common;
+
+use common::Bench;
+use egui::{Key, Modifiers};
+use egui_kittest::kittest::Queryable;
+use roadwright_editor::model::Action;
+use roadwright_scenario::junction::{ConnectingPath, Junction, Turn, layout};
+use roadwright_scenario::operation::merged_junctions;
+use roadwright_scenario::{
+    Control, CrossingRule, Edit, JunctionRules, NodeId, ObjectId, RestrictionKind, RoadId,
+    SignalMode, ViaRestriction,
+};
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::Arc;
+
+const NODE: NodeId = NodeId(5);
+
+fn shipped(name: &str) -> Bench {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+    let mut bench = Bench::open(&folder.join(format!("{name}.scenario.json")));
+    bench.close_dialog();
+    bench
+}
+
+/// The crossroads with the junction selected, so near that its arrows are seen.
+fn crossroads() -> Bench {
+    let mut bench = shipped("crossroads");
+    bench.look_at(0.0, 0.0, 55.0);
+    select(&mut bench, NODE);
+    bench
+}
+
+fn select(bench: &mut Bench, node: NodeId) {
+    bench.ask(Action::Select(BTreeSet::from([ObjectId::Node(node)])));
+}
+
+fn rules(bench: &Bench, node: NodeId) -> JunctionRules {
+    bench.scenario().network().node(node).unwrap().rules.clone()
+}
+
+fn decide(bench: &mut Bench, id: NodeId, change: impl FnOnce(&mut JunctionRules)) {
+    let mut node = bench.scenario().network().node(id).unwrap().clone();
+    change(&mut node.rules);
+    bench.ask(Action::Apply("Decide".into(), Edit::Node(id, Some(node))));
+}
+
+fn junction(bench: &Bench, node: NodeId) -> Arc<Junction> {
+    let layout = layout(bench.scenario().network(), bench.scenario().about());
+    layout.junction_at(node).unwrap().clone()
+}
+
+fn way(bench: &Bench, turn: Turn) -> ConnectingPath {
+    let junction = junction(bench, NODE);
+    let mut paths = junction.paths.iter();
+    paths.find(|path| path.turn == turn).unwrap().clone()
+}
+
+fn title(path: &ConnectingPath) -> String {
+    format!(
+        "{} lane {} to {} lane {}",
+        path.from.road, path.from.lane, path.to.road, path.to.lane
+    )
+}
+
+fn has_text(bench: &Bench, text: &str) -> bool {
+    bench.harness.query_all_by_label_contains(text).count() > 0
+}
+
+fn undo(bench: &mut Bench) {
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+}
+
+#[test]
+fn a_click_on_an_arrow_explains_the_way_from_lane_to_lane() {
+    let mut bench = crossroads();
+    let left = way(&bench, Turn::Left);
+    let curve = left.curve.clone().unwrap();
+    // Where it has parted from its neighbours and crosses others.
+    let at = curve.pose(0.55 * curve.length()).position;
+    bench.click(at.x, at.y);
+    assert_eq!(bench.editor().model().explained, Some((left.from, left.to)));
+    assert!(has_text(&bench, &format!("Way from {}", title(&left))));
+    assert!(has_text(&bench, "Turn: left, "));
+    assert!(has_text(&bench, &format!("m of {}.", left.from.road)));
+    assert!(has_text(&bench, "Green in stage "));
+    assert!(has_text(
+        &bench,
+        "it turns across the oncoming traffic; crosses it from "
+    ));
+    assert!(has_text(
+        &bench,
+        "Goes before a vehicle that it gives way to if that is "
+    ));
+    assert!(has_text(&bench, "From the same lane: to "));
+    // The node is still selected. At the same place again: the next way there, or what lies below.
+    assert_eq!(bench.editor().model().single(), Some(ObjectId::Node(NODE)));
+    bench.click(at.x, at.y);
+    let model = bench.editor().model();
+    assert_ne!(
+        (model.single(), model.explained),
+        (Some(ObjectId::Node(NODE)), Some((left.from, left.to)))
+    );
+    // Another selection ends it.
+    select(&mut bench, NodeId(1));
+    assert_eq!(bench.editor().model().explained, None);
+    assert!(!has_text(&bench, "Way from "));
+}
+
+#[test]
+fn a_way_is_explained_from_the_list_of_lanes_with_its_signs_and_crossings() {
+    let mut bench = crossroads();
+    let straight = way(&bench, Turn::Straight);
+    let own = [straight.from.road, straight.to.road];
+    let arms = junction(&bench, NODE).arms.clone();
+    let across = arms.iter().map(|arm| arm.road);
+    let across: Vec<RoadId> = across.filter(|road| !own.contains(road)).collect();
+    decide(&mut bench, NODE, |rules| {
+        rules.control = Some(Control::Stop);
+        rules.major = across;
+        rules.crossings = vec![CrossingRule::over(straight.to.road)];
+    });
+    let count = junction(&bench, NODE).paths.len();
+    bench.press(&format!("Lanes ({count})"));
+    let name = title(&straight);
+    bench.press(&format!("Explain {name}"));
+    assert!(has_text(&bench, &format!("Way from {name}")));
+    assert!(has_text(&bench, "stop sign"));
+    assert!(!has_text(&bench, "Green in stage"));
+    assert!(has_text(
+        &bench,
+        &format!("Leads over the crossing of {} from ", straight.to.road)
+    ));
+    assert!(has_text(&bench, "a zebra, people go first"));
+    bench.press(&format!("Close {name}"));
+    assert!(!has_text(&bench, "Way from "));
+}
+
+#[test]
+fn a_crossing_is_made_wider_and_stays_so() {
+    let mut bench = crossroads();
+    let before = bench.scenario().clone();
+    let road = junction(&bench, NODE).arms[0].road;
+    bench.press(&format!("Crossing over {road}"));
+    let width = |bench: &Bench| {
+        let rules = rules(bench, NODE);
+        rules.crossing(road).and_then(|crossing| crossing.width)
+    };
+    let drawn = |bench: &Bench| junction(bench, NODE).crossings[0].width;
+    assert_eq!((width(&bench), drawn(&bench)), (None, 3.6));
+    let with_crossing = bench.scenario().clone();
+    let field = bench.field(&format!("Width over {road}")).center();
+    bench.drag_right(field, 20.0);
+    let wide = width(&bench).unwrap();
+    assert!((4.0..8.0).contains(&wide), "{wide}");
+    assert_eq!(drawn(&bench), wide);
+    // Another edit, and undo of that, leave it.
+    let wider = bench.scenario().clone();
+    decide(&mut bench, NODE, |rules| {
+        rules.control = Some(Control::AllWayStop)
+    });
+    undo(&mut bench);
+    assert_eq!((bench.scenario(), width(&bench)), (&wider, Some(wide)));
+    undo(&mut bench);
+    assert_eq!(bench.scenario(), &with_crossing);
+    bench.key_with(Modifiers::COMMAND, Key::Y);
+    assert_eq!(width(&bench), Some(wide));
+    undo(&mut bench);
+    undo(&mut bench);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_script_is_chosen_for_signals_and_its_parameters_are_set() {
+    let mut bench = crossroads();
+    decide(&mut bench, NODE, |rules| {
+        rules.control = Some(Control::Signals)
+    });
+    let before = bench.scenario().clone();
+    bench.press("Mode of signals: fixed, times by the lanes");
+    bench.press("longest_queue.rhai");
+    let controller = |bench: &Bench| rules(bench, NODE).plan.unwrap().controller.unwrap();
+    assert_eq!(controller(&bench).module, "longest_queue.rhai");
+    assert!(controller(&bench).parameters.is_empty());
+    let chosen = bench.scenario().clone();
+    let field = bench.field("longest").center();
+    bench.drag_right(field, 20.0);
+    let longest = controller(&bench).parameters["longest"];
+    assert!((46.0..60.0).contains(&longest), "{longest}");
+    assert_eq!(
+        controller(&bench).parameters.len(),
+        1,
+        "defaults are not written"
+    );
+    // The run takes it over.
+    bench.step_run(40);
+    assert!(bench.editor().model().live.clone().unwrap().error.is_none());
+    undo(&mut bench);
+    assert_eq!(bench.scenario(), &chosen);
+    undo(&mut bench);
+    assert_eq!(bench.scenario(), &before);
+    // One that is not there is named.
+    decide(&mut bench, NODE, |rules| {
+        let plan = rules.plan.get_or_insert_default();
+        plan.mode = SignalMode::Actuated;
+        plan.controller = Some(roadwright_scenario::SignalControllerSetting::new(
+            "gone.rhai",
+        ));
+    });
+    assert!(has_text(&bench, "gone.rhai is not there"));
+}
+
+#[test]
+fn what_rules_a_junction_is_chosen_and_left_to_the_roads_again() {
+    let mut bench = crossroads();
+    decide(&mut bench, NODE, |rules| rules.control = None);
+    let before = bench.scenario().clone();
+    let mut shown = format!("By the roads: {}", word(junction(&bench, NODE).control));
+    for control in Control::ALL {
+        bench.press(&format!("Control: {shown}"));
+        // All are offered: the words of the list, beside that of the field.
+        for other in Control::ALL {
+            assert!(has_text(&bench, word(other)), "{other:?}");
+        }
+        choose(&mut bench, word(control));
+        assert_eq!(rules(&bench, NODE).control, Some(control));
+        assert_eq!(junction(&bench, NODE).control, control);
+        shown = word(control).to_owned();
+    }
+    bench.press(&format!("Control: {shown}"));
+    choose(&mut bench, "By the roads");
+    assert_eq!(bench.scenario(), &before);
+    bench.step_run(10);
+    assert!(bench.editor().model().live.clone().unwrap().error.is_none());
+}
+
+/// Takes an entry of the list that is open.
+fn choose(bench: &mut Bench, entry: &str) {
+    let all = bench.harness.query_all_by_label(entry);
+    // Lists lie over the panel, and come last.
+    all.last().unwrap().click();
+    bench.harness.step();
+    bench.settle();
+}
+
+fn word(control: Control) -> &'static str {
+    match control {
+        Control::Uncontrolled => "nearer side first",
+        Control::Priority => "give way",
+        Control::Stop => "stop",
+        Control::AllWayStop => "all-way stop",
+        Control::Signals => "signals",
+        Control::Roundabout => "roundabout",
+        Control::MiniRoundabout => "mini roundabout",
+        Control::Zipper => "zipper",
+    }
+}
+
+#[test]
+fn the_mode_of_signals_is_chosen() {
+    let mut bench = crossroads();
+    decide(&mut bench, NODE, |rules| {
+        (rules.control, rules.plan) = (Some(Control::Signals), None);
+    });
+    let before = bench.scenario().clone();
+    let mut shown = "fixed, times by the lanes";
+    let modes = [
+        ("fixed", SignalMode::Fixed),
+        ("by demand", SignalMode::Actuated),
+        ("flashing amber", SignalMode::Flashing),
+        ("off", SignalMode::Off),
+    ];
+    for (word, mode) in modes {
+        bench.press(&format!("Mode of signals: {shown}"));
+        choose(&mut bench, word);
+        assert_eq!(rules(&bench, NODE).plan.unwrap().mode, mode);
+        // Only fixed times have a cycle to be set.
+        let has_cycle = bench.harness.query_all_by_label("Cycle").count() > 0;
+        assert_eq!(has_cycle, mode == SignalMode::Fixed, "{word}");
+        shown = word;
+    }
+    for _ in modes {
+        undo(&mut bench);
+    }
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_way_over_another_road_is_forbidden() {
+    let mut bench = shipped("signal-corridor");
+    select(&mut bench, NodeId(8));
+    let before = bench.scenario().clone();
+    bench.press("Forbid a way over another road…");
+    bench.press("from road 5");
+    bench.press("over road 7");
+    bench.press("to road 9");
+    let via = rules(&bench, NodeId(8)).via_restrictions;
+    let wanted = ViaRestriction {
+        kind: RestrictionKind::No,
+        from: RoadId(5),
+        via: vec![RoadId(7)],
+        to: RoadId(9),
+    };
+    assert_eq!(via, [wanted]);
+    bench
+        .harness
+        .get_by_label("No from road 5 by way of road 7 to road 9");
+    bench.press("Remove");
+    assert_eq!(bench.scenario(), &before);
+    undo(&mut bench);
+    undo(&mut bench);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
+    // Two streets that cross a third 30 m apart, made one junction.
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.key(Key::R);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.drag(&[(-15.0, -90.0), (-15.0, 90.0)]);
+    bench.drag(&[(15.0, -90.0), (15.0, 90.0)]);
+    let network = bench.scenario().network();
+    let crossings = network.nodes().map(|(id, _)| id);
+    let nodes: BTreeSet<NodeId> = crossings
+        .filter(|&id| network.ends_at(id).len() > 2)
+        .collect();
+    assert_eq!(nodes.len(), 2);
+    let edit = merged_junctions(bench.scenario(), &nodes).unwrap();
+    bench.ask(Action::Apply("Merge".into(), edit));
+    let before = bench.scenario().clone();
+    let node = *nodes.last().unwrap();
+    let merged = junction(&bench, node);
+    assert_eq!(merged.nodes.len(), 2);
+    // From a road at the one node into a road at the other one.
+    let ends_at = |node: NodeId, road: RoadId| {
+        before
+            .network()
+            .ends_at(node)
+            .iter()
+            .any(|end| end.0 == road)
+    };
+    let first = *nodes.first().unwrap();
+    let mut paths = merged.paths.iter();
+    let path = paths
+        .find(|path| ends_at(first, path.from.road) && ends_at(node, path.to.road))
+        .unwrap();
+    let (from, to) = (path.from.road, path.to.road);
+    select(&mut bench, node);
+    bench.press("Forbid a turn…");
+    bench.press(&format!("from {from}"));
+    bench.press(&format!("to {to}"));
+    let leads_so = |path: &ConnectingPath| (path.from.road, path.to.road) == (from, to);
+    assert!(!junction(&bench, node).paths.iter().any(leads_so));
+    let rules = rules(&bench, node);
+    assert!(rules.restrictions.is_empty() && !rules.turns.remove.is_empty());
+    // The rest is as it was.
+    let others = merged.paths.iter().filter(|path| !leads_so(path)).count();
+    assert_eq!(junction(&bench, node).paths.len(), others);
+    undo(&mut bench);
+    assert_eq!(bench.scenario(), &before);
+}

@@ -1,0 +1,395 @@
+//! Waves of green: signals along a street whose offsets let a driver at a steady speed through all of
+//! them.
+//!
+//! ```text
+//!   m |            /===/
+//!     |  ==-----==/===/==-----        = green   - red
+//!     |          /===/
+//!     |  -----==/===/---==            the band: who is in it at one signal is in it at all
+//!     |        /===/
+//!     +----------------------- s
+//! ```
+//!
+//! [`Way`] finds the street in the network, [`Corridor`] has its signals with their greens, and says how
+//! wide the [`Band`] of each direction is and which offsets make a wave.
+
+mod way;
+
+pub use way::{MAX_STOPS, Stop, Way};
+
+use crate::ids::NodeId;
+use crate::junction::{Junction, Layout, Signals, Turn};
+use crate::junction_rules::SignalMode;
+use crate::{RoadId, VehicleClass};
+use thiserror::Error;
+
+/// Cycles that differ by less are the same, s.
+const SAME_CYCLE: f64 = 1e-3;
+/// Times that differ by less are one moment, s.
+const MOMENT: f64 = 1e-9;
+
+/// Why signals have no wave of green.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum NoWave {
+    /// There is nothing to bring into line.
+    #[error("select two or more junctions with signals, or roads that lead from one to the next")]
+    TooFew,
+    /// More than [`MAX_STOPS`].
+    #[error("{0} junctions with signals are selected; a wave leads through at most {MAX_STOPS}")]
+    TooMany(usize),
+    /// No road leads through all of them, or only one that passes a junction twice.
+    #[error(
+        "no way leads through all of the selected junctions, each once; select those of one street"
+    )]
+    NotOneWay,
+    /// Neither direction can be driven from the first to the last.
+    #[error(
+        "nobody can drive from the first of these junctions to the last in either direction; select \
+         junctions of one street"
+    )]
+    NotDrivable,
+    /// Whose cycle follows the traffic cannot keep step with others.
+    #[error(
+        "the signals of {0} go by demand or as a module decides, and keep no step with others; set them to \
+         fixed in the Inspector of the node"
+    )]
+    ByDemand(NodeId),
+    /// A wave needs one cycle.
+    #[error(
+        "the cycles differ ({}), so the signals do not keep step; give all the same cycle: in the Inspector \
+         of the nodes, or by the times of their stages",
+        told(.0)
+    )]
+    CyclesDiffer(Vec<(NodeId, f64)>),
+}
+
+fn told(cycles: &[(NodeId, f64)]) -> String {
+    let all = cycles.iter();
+    let all = all.map(|(node, cycle)| format!("{node}: {cycle:.1} s"));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// Which way along a corridor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Along {
+    /// From the first signal to the last.
+    Forward,
+    /// From the last signal to the first.
+    Backward,
+}
+
+/// A stretch of time that comes again in each cycle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Window {
+    /// When it begins, s, from the start of a cycle on.
+    pub start: f64,
+    /// How long it is, s; at most the cycle.
+    pub length: f64,
+}
+
+/// A signal along a corridor.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WaveSignal {
+    /// Its junction, by the index in the layout.
+    pub junction: usize,
+    /// The first node of that.
+    pub node: NodeId,
+    /// How far it is from the first signal, m.
+    pub at: f64,
+    /// When its cycle starts for the first time, s.
+    pub offset: f64,
+    /// When those who follow the corridor have green, by the start of its cycle: forward and backward.
+    /// Empty where nobody can drive that way.
+    pub greens: [Vec<Window>; 2],
+}
+
+impl WaveSignal {
+    /// When those who follow the corridor one way have green.
+    pub fn green(&self, along: Along) -> &[Window] {
+        &self.greens[along as usize]
+    }
+
+    /// The longest green of one direction; the first one of several.
+    fn main_green(&self, along: Along) -> Option<Window> {
+        let greens = self.green(along).iter().copied();
+        greens.reduce(|best, other| {
+            if other.length > best.length {
+                other
+            } else {
+                best
+            }
+        })
+    }
+}
+
+/// The stretch of time in which a driver who passes one signal has green at all of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Band {
+    /// When it begins at the first signal of its direction, s, from 0 to the cycle.
+    pub start: f64,
+    /// How wide it is, s; at most the cycle.
+    pub width: f64,
+}
+
+/// Signals of one cycle along a street.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Corridor {
+    /// Two at least, in their order.
+    pub signals: Vec<WaveSignal>,
+    /// Their cycle, s.
+    pub cycle: f64,
+    /// The mean speed at which the roads may be driven, m/s: length over time.
+    pub free_speed: f64,
+}
+
+impl Corridor {
+    /// The signals along a way; `signals` are those of all junctions of the layout, as far as they stand on
+    /// the way. Forward is the direction of the way, unless only the other one can be driven.
+    ///
+    /// # Errors
+    /// If one of them goes by demand, their cycles differ, or nobody can drive along the way.
+    pub fn new(way: &Way, layout: &Layout, signals: &[Option<Signals>]) -> Result<Self, NoWave> {
+        let along_way = way.stops.iter().filter_map(|stop| {
+            let own = signals.get(stop.junction)?.as_ref()?;
+            Some((stop, layout.junctions.get(stop.junction)?.as_ref(), own))
+        });
+        let (mut all, mut cycles) = (Vec::new(), Vec::new());
+        for (stop, junction, own) in along_way {
+            let node = junction.nodes[0];
+            if own.programme.mode != SignalMode::Fixed || own.programme.controller.is_some() {
+                return Err(NoWave::ByDemand(node));
+            }
+            cycles.push((node, own.programme.cycle()));
+            let green = |from, to| windows(junction, own, (from, to));
+            all.push(WaveSignal {
+                junction: stop.junction,
+                node,
+                at: stop.at,
+                offset: own.programme.offset,
+                greens: [
+                    green(stop.before, stop.after),
+                    green(stop.after, stop.before),
+                ],
+            });
+        }
+        let [(_, cycle), _, ..] = cycles[..] else {
+            return Err(NoWave::TooFew);
+        };
+        if cycles
+            .iter()
+            .any(|(_, other)| (other - cycle).abs() > SAME_CYCLE)
+        {
+            return Err(NoWave::CyclesDiffer(cycles));
+        }
+        let corridor = Self {
+            signals: all,
+            cycle,
+            free_speed: way.free_speed(),
+        };
+        match (
+            corridor.is_open(Along::Forward),
+            corridor.is_open(Along::Backward),
+        ) {
+            (true, _) => Ok(corridor),
+            (false, true) => Ok(corridor.turned()),
+            (false, false) => Err(NoWave::NotDrivable),
+        }
+    }
+
+    /// From the first signal to the last, m.
+    pub fn length(&self) -> f64 {
+        self.signals.last().map_or(0.0, |last| last.at)
+    }
+
+    /// Whether anybody gets from end to end in a direction.
+    pub fn is_open(&self, along: Along) -> bool {
+        self.signals
+            .iter()
+            .all(|signal| !signal.green(along).is_empty())
+    }
+
+    /// The same with the directions exchanged.
+    pub fn turned(&self) -> Self {
+        let length = self.length();
+        let turned = |signal: &WaveSignal| {
+            let [forward, backward] = signal.greens.clone();
+            WaveSignal {
+                at: length - signal.at,
+                greens: [backward, forward],
+                ..signal.clone()
+            }
+        };
+        Self {
+            signals: self.signals.iter().rev().map(turned).collect(),
+            ..self.clone()
+        }
+    }
+
+    /// How long a driver at a speed, m/s, takes from the first signal of a direction to one of them, s.
+    pub fn travel_time(&self, signal: &WaveSignal, along: Along, speed: f64) -> f64 {
+        let way = match along {
+            Along::Forward => signal.at,
+            Along::Backward => self.length() - signal.at,
+        };
+        way / speed
+    }
+
+    /// The widest band of a direction at a speed, m/s; `None` if there is none. O(signals * greens).
+    pub fn band(&self, along: Along, speed: f64) -> Option<Band> {
+        let mut open = vec![Window {
+            start: 0.0,
+            length: self.cycle,
+        }];
+        for signal in &self.signals {
+            // As somebody sees it who drives along: the time at which he passed the first signal.
+            let seen = signal.offset - self.travel_time(signal, along, speed);
+            let greens = signal.green(along).iter().map(|green| Window {
+                start: (seen + green.start).rem_euclid(self.cycle),
+                ..*green
+            });
+            let greens: Vec<Window> = greens.collect();
+            open = self.common(&open, &greens);
+        }
+        let widest = open.into_iter();
+        let widest = widest.reduce(|best, other| {
+            if other.length > best.length {
+                other
+            } else {
+                best
+            }
+        })?;
+        Some(Band {
+            start: widest.start,
+            width: widest.length,
+        })
+    }
+
+    /// What lies in both of two lists of windows.
+    fn common(&self, some: &[Window], others: &[Window]) -> Vec<Window> {
+        let pairs = some
+            .iter()
+            .flat_map(|a| others.iter().map(move |b| (*a, *b)));
+        pairs.flat_map(|(a, b)| self.overlap(a, b)).collect()
+    }
+
+    fn overlap(&self, a: Window, b: Window) -> Vec<Window> {
+        // All of the time leaves the other as it is; cut at its start that would fall into two.
+        if a.length >= self.cycle - MOMENT {
+            return vec![b];
+        }
+        if b.length >= self.cycle - MOMENT {
+            return vec![a];
+        }
+        let shift = (b.start - a.start).rem_euclid(self.cycle);
+        // The one that begins within a cycle after a, and the one before it.
+        let both = [shift, shift - self.cycle].map(|start| {
+            let from = start.max(0.0);
+            let to = (start + b.length).min(a.length);
+            Window {
+                start: (a.start + from).rem_euclid(self.cycle),
+                length: to - from,
+            }
+        });
+        let is_long = |window: &Window| window.length > MOMENT;
+        both.into_iter().filter(is_long).collect()
+    }
+
+    /// Offsets of the signals that make a wave forward at a speed, m/s: the longest green of each begins as
+    /// one arrives who drove off when that of the first began. The first keeps its offset; the others are
+    /// less than a cycle. The band is as wide as the shortest of those greens.
+    pub fn wave(&self, speed: f64) -> Vec<f64> {
+        let along = Along::Forward;
+        let mains = self.signals.iter().map(|signal| {
+            let green = signal.main_green(along);
+            green.map_or(0.0, |green| green.start)
+        });
+        let mains: Vec<f64> = mains.collect();
+        let (Some(first), Some(first_start)) = (self.signals.first(), mains.first()) else {
+            return Vec::new();
+        };
+        let begins = first.offset + first_start;
+        let others = self.signals.iter().zip(&mains).skip(1);
+        let others = others.map(|(signal, start)| {
+            let arrives = begins + self.travel_time(signal, along, speed);
+            (arrives - start).rem_euclid(self.cycle)
+        });
+        std::iter::once(first.offset).chain(others).collect()
+    }
+
+    /// The same with other offsets, s, one for each signal.
+    pub fn with_offsets(&self, offsets: &[f64]) -> Self {
+        let mut other = self.clone();
+        for (signal, offset) in other.signals.iter_mut().zip(offsets) {
+            signal.offset = *offset;
+        }
+        other
+    }
+}
+
+/// When those who come from a road and go into another have green, by the start of the cycle. Of the road
+/// that is left out it is the one from which, or into which, one goes straight on, if there is any.
+fn windows(
+    junction: &Junction,
+    signals: &Signals,
+    roads: (Option<RoadId>, Option<RoadId>),
+) -> Vec<Window> {
+    let (from, to) = roads;
+    let paths = (0..).zip(&junction.paths).filter(|(_, path)| {
+        let is_meant = |road: Option<RoadId>, own: RoadId| road.is_none_or(|road| road == own);
+        let follows = is_meant(from, path.from.road) && is_meant(to, path.to.road);
+        follows && path.turn != Turn::UTurn && path.access.admits(VehicleClass::Car)
+    });
+    let mut paths: Vec<(usize, Turn)> = paths.map(|(number, path)| (number, path.turn)).collect();
+    let is_straight = |(_, turn): &(usize, Turn)| *turn == Turn::Straight;
+    if (from.is_none() || to.is_none()) && paths.iter().any(is_straight) {
+        paths.retain(is_straight);
+    }
+    let has_green = |stage: usize| paths.iter().any(|&(path, _)| signals.greens[stage][path]);
+    let keeps_green = |stage: usize, next: usize| {
+        let mut paths = paths.iter();
+        paths.any(|&(path, _)| signals.greens[stage][path] && signals.greens[next][path])
+    };
+    let programme = &signals.programme;
+    let (mut start, mut all) = (0.0, Vec::new());
+    for stage in 0..programme.stages.len() {
+        let whole = programme.duration(stage);
+        if has_green(stage) {
+            // Who goes on in the next stage sees nothing of the change.
+            let length = if keeps_green(stage, programme.next(stage)) {
+                whole
+            } else {
+                programme.stages[stage].green
+            };
+            all.push(Window { start, length });
+        }
+        start += whole;
+    }
+    joined(all, start)
+}
+
+/// Windows that follow on each other are one, also over the end of the cycle.
+fn joined(windows: Vec<Window>, cycle: f64) -> Vec<Window> {
+    let mut all: Vec<Window> = Vec::new();
+    for window in windows {
+        match all.last_mut() {
+            Some(last) if (last.start + last.length - window.start).abs() < MOMENT => {
+                last.length += window.length;
+            }
+            _ => all.push(window),
+        }
+    }
+    if let [first, .., last] = all[..]
+        && first.start < MOMENT
+        && (last.start + last.length - cycle).abs() < MOMENT
+    {
+        all.pop();
+        all[0] = Window {
+            start: last.start,
+            length: last.length + first.length,
+        };
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests;
