@@ -145,7 +145,7 @@ fn what_cannot_be_restored_is_said_in_words() {
             "older.rwworld",
             "the saved world was written by an older version: part \"claims\" has version",
         ),
-        ("none.rwworld", "cannot read"),
+        ("none.rwworld", "cannot restore none.rwworld"),
     ] {
         let said = refused(folder, file, save);
         assert!(said.contains(words), "{save}: {said}");

@@ -68,7 +68,7 @@ fn nobody_but_the_world_takes_the_whole_world_mutably() {
 
 #[test]
 fn worlds_are_stepped_in_one_place() {
-    let steps = lines_with(&["world.step()", "World::step("]);
+    let steps = lines_with(&["world.step()", "world.step_watched(", "World::step("]);
     let calls: Vec<_> = steps
         .iter()
         .filter(|(_, line)| !line.starts_with("//"))

@@ -245,10 +245,13 @@ fn changed(before: &Agents, after: &Agents) -> BTreeSet<&'static str> {
         .collect()
 }
 
+/// Rows of the table, and the part of a step that they are about.
+type Part = (&'static [&'static str], fn(&mut World));
+
 #[test]
 fn no_stage_writes_a_column_that_the_table_does_not_say() {
     let table = table();
-    let parts: [(&[&str], fn(&mut World)); 7] = [
+    let parts: [Part; 7] = [
         (&["appear", "retire"], |world| world.appear(&mut |_| ())),
         (&["claims", "delays"], World::give_way),
         (&["plan", "way_round"], World::plan),

@@ -10,9 +10,7 @@ use crate::testing::{draw_street, street};
 use roadwright_agent::ModuleKind;
 use roadwright_geometry::{Pose, unit};
 use roadwright_scenario::operation::draw::RoadStyle;
-use roadwright_scenario::{
-    Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, RoadId, Stack,
-};
+use roadwright_scenario::{Agent, AgentId, CrossSection, DynamicsLevel, Edit, Place, Stack};
 
 /// An agent on open ground, and its way there given by hand.
 fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
