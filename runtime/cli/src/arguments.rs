@@ -249,7 +249,7 @@ pub(crate) struct Run {
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
     /// Go on from a saved world of this scenario instead of from the start; what `--use` had put into its
-    /// stacks holds on, and a module that `--use` names now starts fresh, which is told
+    /// stacks holds on, and another module that `--use` names now starts fresh, which is told
     #[arg(long, value_name = "FILE")]
     pub(crate) restore: Option<PathBuf>,
     /// Save although a module cannot save what it keeps: it will start fresh

@@ -59,6 +59,10 @@ pub use roadwright_scenario::file::{load, save};
 
 /// Checks that name what is wrong with a scenario, and where.
 pub use roadwright_scenario::check;
+/// Waves of green along a street with signals.
+pub use roadwright_scenario::green_wave;
+/// The junctions that follow from roads and rules.
+pub use roadwright_scenario::junction::{Junction, Layout, layout};
 /// What people do to objects: move, turn, copy, reshape, delete.
 pub use roadwright_scenario::operation;
 /// Adding roads, and splitting them.
@@ -67,17 +71,17 @@ pub use roadwright_scenario::operation::draw;
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
     AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell,
-    Collision, CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, Ground,
-    HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Indicator, Inspection,
-    JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine,
-    LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap, MishapCounts, ModuleOverrides,
-    ModuleRecord, NoCrossing, Observer, Party, PeopleCounts, PersonRecord, PlannedLane, PlannedWay,
-    PopulateFrom, Population, ProgrammeInspection, RandomTrip, ReplanCounts, RigidShape,
-    RoadInspection, RoadVehicle, RunOptions, SaveError, SavedWorld, Session, SignalHead,
-    SimulationError, Snapshot, StackSummary, Stage, StagePhase, StandingTrailer, Statistic,
-    Statistics, StatisticsMark, Status, StopReason, StopTarget, Summary, SwapRecord, Ticket,
-    TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, Waiting, Waits, WayFinder, Waypoint,
-    WheelRecord, Why, World, builtin_modules, random_trips,
+    Collision, CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary,
+    FreshStart, Ground, HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace,
+    Indicator, Inspection, JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection,
+    LawCounts, LogLine, LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap,
+    MishapCounts, ModuleOverrides, ModuleRecord, NoCrossing, Observer, Party, PeopleCounts,
+    PersonRecord, PlannedLane, PlannedWay, PopulateFrom, Population, ProgrammeInspection,
+    RandomTrip, ReplanCounts, RigidShape, RoadInspection, RoadVehicle, RunOptions, SaveError,
+    SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, Stage, StagePhase,
+    StandingTrailer, Statistic, Statistics, StatisticsMark, Status, StopReason, StopTarget,
+    Summary, SwapRecord, Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, Waiting,
+    Waits, WayFinder, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

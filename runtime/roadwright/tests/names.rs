@@ -24,6 +24,10 @@ fn what_functions_take_and_return_has_a_name() {
     let _: fn(&Snapshot) -> &[PersonRecord] = |seen| &seen.people;
     let _: fn(&Summary) -> (ReplanCounts, Option<PeopleCounts>) = |sum| (sum.replans, sum.people);
     let _: fn(Stage) -> &'static str = Stage::name;
+    let _: fn(&Summary) -> &[FreshStart] = |sum| &sum.started_fresh;
+    let _: fn(&Layout, NodeId) -> Option<&Junction> =
+        |all, id| all.junction_at(id).map(|one| &**one);
+    let _: fn(&green_wave::Corridor, f64) -> Vec<f64> = green_wave::Corridor::wave;
     fn registers<L: Choosable + ?Sized>(registry: &mut Registry, entry: Entry<L>) {
         registry.add(entry);
     }

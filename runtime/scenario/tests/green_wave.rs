@@ -94,7 +94,10 @@ fn the_wave_of_an_avenue_is_distance_by_speed_and_as_wide_as_its_green() {
     assert!((20.0..50.0).contains(&green), "{green}");
     let layout = layout(scenario.network(), scenario.about());
     let all = found.signals.iter().zip(&wave);
-    let all = all.map(|(signal, offset)| (layout.junctions[signal.junction].as_ref(), *offset));
+    let all = all.map(|(signal, offset)| {
+        let junction = layout.junctions[signal.junction].as_ref();
+        (junction, *offset, None)
+    });
     let undo = scenario.apply(with_offsets(&scenario, all)).unwrap();
     let made = corridor(&scenario, &nodes(&NODES)).unwrap();
     let band = made.band(Along::Forward, SPEED).unwrap();

@@ -31,7 +31,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// All stages, in the order in which a step comes to them first.
+    /// All stages, in the order of a step in which nobody appears.
     pub const ALL: [Self; 8] = [
         Self::Boundary,
         Self::Appear,

@@ -141,7 +141,9 @@ pub(super) fn ui(
     state.follow(model);
     // A drag may end while the panel is not shown.
     let is_held = ui.input(|input| input.pointer.primary_down() || input.pointer.any_released());
-    state.gesture = state.gesture.filter(|_| is_held);
+    if !is_held && state.gesture.take().is_some() {
+        actions.push(Action::Commit(None));
+    }
     let Some(known) = &state.known else { return };
     let corridor = match &known.found {
         Ok(corridor) => corridor.clone(),
@@ -238,7 +240,9 @@ fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
         let text = "The offsets are those of the wave.";
         return Action::Say(Word::Done, text.into());
     }
+    // What stays as it is needs no plan of its own.
     let pairs = corridor.signals.iter().zip(offsets);
+    let pairs = pairs.filter(|(signal, offset)| (signal.offset - offset).abs() >= 1e-9);
     let pairs = pairs.map(|(signal, offset)| (signal.junction, offset));
     let label = format!("Green wave of {} signals", corridor.signals.len());
     Action::Apply(label, offsets_edit(model, pairs))
@@ -247,9 +251,19 @@ fn wave(model: &Model, corridor: &Corridor, speed: f64) -> Action {
 /// Gives junctions other offsets, s.
 fn offsets_edit(model: &Model, offsets: impl IntoIterator<Item = (usize, f64)>) -> Edit {
     let junctions = &model.scene.layout.junctions;
+    let offsets: Vec<(usize, f64)> = offsets.into_iter().collect();
+    let indexes: Vec<usize> = offsets.iter().map(|(index, _)| *index).collect();
+    let plans = plans_near(model, &indexes);
     let offsets = offsets.into_iter().filter_map(|(index, offset)| {
         let junction: &Junction = junctions.get(index)?;
-        Some((junction, offset))
+        let mut groups = plans.groups.iter();
+        let is_shared = groups.any(|group| group.len() > 1 && group.contains(&index));
+        let signals = plans.signals.get(index)?.as_ref();
+        // One that leaves its group keeps step with the others.
+        let cycle = signals
+            .filter(|_| is_shared)
+            .map(|signals| signals.programme.cycle());
+        Some((junction, offset, cycle))
     });
     with_offsets(model.document.base(), offsets)
 }

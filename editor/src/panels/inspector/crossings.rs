@@ -4,7 +4,7 @@ use super::super::property::{OF, Property, Subject};
 use super::super::widgets::{Number, change, heading};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
-use roadwright_scenario::junction::CROSSING_WIDTH;
+use roadwright_scenario::junction::{CROSSING_WIDTH, crossing_width};
 use roadwright_scenario::{CrossingRule, Edit, Node, NodeId, RoadId};
 use std::ops::RangeInclusive;
 
@@ -60,19 +60,21 @@ pub(super) fn ui(
     if !node.rules.crossings.is_empty() {
         Grid::new("crossings").num_columns(2).show(ui, |ui| {
             subject.numbers(ui, &PEOPLE);
-            widths(ui, (id, node), subject.actions);
+            widths(ui, model, (id, node), subject.actions);
         });
     }
 }
 
 /// The width of each crossing, in the order of their roads.
-fn widths(ui: &mut Ui, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
+fn widths(ui: &mut Ui, model: &Model, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
+    let network = model.document.scenario().network();
     for crossing in &node.rules.crossings {
         let road = crossing.road;
+        let usual = network.road(road).map_or(CROSSING_WIDTH, crossing_width);
         let name = format!("Width over {road}");
         let number = Number {
             name: &name,
-            value: crossing.width.unwrap_or(CROSSING_WIDTH),
+            value: crossing.width.unwrap_or(usual),
             range: WIDTHS,
             unit: "m",
             step: 0.1,
@@ -81,7 +83,7 @@ fn widths(ui: &mut Ui, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
         let (width, response) = number.ui(ui);
         let edit = || {
             let mut node = node.clone();
-            set_width(&mut node, road, width);
+            set_width(&mut node, road, width, usual);
             Edit::Node(id, Some(node))
         };
         change(&response, &format!("{name} at {id}"), edit, actions);
@@ -89,10 +91,10 @@ fn widths(ui: &mut Ui, (id, node): (NodeId, &Node), actions: &mut Vec<Action>) {
 }
 
 /// Decides the width of the crossing over a road, m; the usual one is not written.
-fn set_width(node: &mut Node, road: RoadId, width: f64) {
+fn set_width(node: &mut Node, road: RoadId, width: f64, usual: f64) {
     let mut crossings = node.rules.crossings.iter_mut();
     if let Some(crossing) = crossings.find(|crossing| crossing.road == road) {
-        crossing.width = (width != CROSSING_WIDTH).then_some(width);
+        crossing.width = (width != usual).then_some(width);
     }
 }
 
@@ -124,9 +126,9 @@ mod tests {
             let crossings = node.rules.crossings.iter();
             crossings.map(|crossing| crossing.width).collect()
         };
-        set_width(&mut node, RoadId(8), 4.5);
+        set_width(&mut node, RoadId(8), 4.5, CROSSING_WIDTH);
         assert_eq!(widths(&node), [None, Some(4.5)]);
-        set_width(&mut node, RoadId(8), CROSSING_WIDTH);
+        set_width(&mut node, RoadId(8), CROSSING_WIDTH, CROSSING_WIDTH);
         assert_eq!(widths(&node), [None, None]);
     }
 

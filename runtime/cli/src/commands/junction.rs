@@ -240,7 +240,13 @@ impl Report {
         let arms = junction.arms.iter().map(|arm| {
             let own = set_back.iter();
             let own = own.filter(|(lane, _)| (lane.road, lane.end) == (arm.road, arm.end));
-            let most = own.clone().map(|(_, by)| *by).fold(0.0, f64::max);
+            let lanes = entering_lanes(scenario, arm);
+            let by = |lane: &i8| {
+                own.clone()
+                    .find(|(own, _)| own.lane == *lane)
+                    .map_or(0.0, |(_, by)| *by)
+            };
+            let least = lanes.iter().map(by).reduce(f64::min).unwrap_or(0.0);
             let room = layout.room_before(network, (arm.road, arm.end));
             let length = network.road(arm.road).map_or(0.0, |road| road.length());
             let (end, stop_line) = match arm.end {
@@ -253,8 +259,8 @@ impl Report {
                 end,
                 sign: arm.sign.name(),
                 stop_line,
-                has_room: room - most >= ROOM_TO_WAIT,
-                lanes: entering_lanes(scenario, arm),
+                has_room: room - least >= ROOM_TO_WAIT,
+                lanes,
                 set_back: own
                     .map(|&(lane, by)| SetBack {
                         lane: lane.lane,

@@ -20,7 +20,7 @@ use super::sweep::on_curve;
 use super::{ConnectingPath, Flag, LaneEnd};
 use crate::ids::RoadId;
 use crate::junction_rules::CrossingRule;
-use crate::road::{LaneType, RoadEnd};
+use crate::road::{LaneType, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine};
 
@@ -112,12 +112,17 @@ fn rule_for<'a>(arm: &Arm<'_>, rules: &'a [CrossingRule]) -> Option<&'a Crossing
     rules.iter().find(|rule| rule.road == arm.road_id)
 }
 
-fn width_of(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
-    let default = match arm.road.speed_limit > FAST {
+/// How wide a crossing over a road is if nobody says so, m: [`CROSSING_WIDTH`], or
+/// [`FAST_CROSSING_WIDTH`] where one may drive faster than 60 km/h.
+pub fn crossing_width(road: &Road) -> f64 {
+    match road.speed_limit > FAST {
         true => FAST_CROSSING_WIDTH,
         false => CROSSING_WIDTH,
-    };
-    rule.width.unwrap_or(default)
+    }
+}
+
+fn width_of(arm: &Arm<'_>, rule: &CrossingRule) -> f64 {
+    rule.width.unwrap_or_else(|| crossing_width(arm.road))
 }
 
 /// What a crossing adds to the trim of its arm, m.

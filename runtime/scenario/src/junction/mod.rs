@@ -33,7 +33,7 @@ pub use border::Border;
 pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval};
 pub use control::Sign;
 pub use corner::{Corner, U_TURN_RADIUS};
-pub use crossing::{CROSSING_WIDTH, Covered, Crossing, FAST_CROSSING_WIDTH, Taken};
+pub use crossing::{CROSSING_WIDTH, Covered, Crossing, FAST_CROSSING_WIDTH, Taken, crossing_width};
 pub use curve::connecting_curve;
 pub use direct::Gore;
 pub(crate) use layout::MAX_CLUSTER;

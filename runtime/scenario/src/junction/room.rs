@@ -9,10 +9,10 @@ use crate::road::RoadEnd;
 pub const ROOM_TO_WAIT: f64 = 6.5;
 
 impl Layout {
-    /// How much road lies before the cut at an end of a road, m: up to the junction or the
-    /// crossing for people on foot behind, over nodes at which roads only go on. Not looked at farther than [`ROOM_TO_WAIT`] and what lines can be set back:
-    /// infinite where the road is longer, comes from a dead end, or is the ring of a roundabout, in which
-    /// vehicles may stand anywhere.
+    /// How much road lies before the cut at an end of a road, m: up to the junction or the crossing for
+    /// people on foot behind, over nodes at which roads only go on. Not looked at farther than
+    /// [`ROOM_TO_WAIT`] and what lines can be set back: infinite where the road is longer, comes from a dead
+    /// end, or is the ring of a roundabout, in which vehicles may stand anywhere.
     ///
     /// Where it is less than [`ROOM_TO_WAIT`] no car can wait: signals and signs at the junction behind hold
     /// for both, and there is no line.

@@ -45,17 +45,19 @@ pub fn planned_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId
 }
 
 /// The edit that lets the first stage of junctions start at other times, s; the rest of their plans stays. A
-/// junction that shares its programme with others beside it goes by itself from then on.
+/// junction that shares its programme with others beside it goes by itself from then on: with the cycle that
+/// is given for it, s, so that it keeps step.
 pub fn with_offsets<'a>(
     scenario: &Scenario,
-    offsets: impl IntoIterator<Item = (&'a Junction, f64)>,
+    offsets: impl IntoIterator<Item = (&'a Junction, f64, Option<f64>)>,
 ) -> Edit {
     let network = scenario.network();
-    let edits = offsets.into_iter().filter_map(|(junction, offset)| {
+    let edits = offsets.into_iter().filter_map(|(junction, offset, cycle)| {
         let id = planned_node(network, junction)?;
         let mut node = network.node(id)?.clone();
         let plan = node.rules.plan.get_or_insert_with(|| junction.plan.clone());
         plan.offset = offset;
+        plan.cycle = plan.cycle.or(cycle);
         Some(Edit::Node(id, Some(node)))
     });
     Edit::Batch(edits.collect())

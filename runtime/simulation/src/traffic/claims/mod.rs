@@ -127,7 +127,7 @@ struct Grant {
     has_entered: bool,
     /// Whether it was let in.
     is_invited: bool,
-    /// Whether it is the first of a chain: only there signals are looked at.
+    /// Whether it is the first of a chain: only there signals are looked at, unless it is a narrow bend.
     is_first: bool,
     /// Whether it was let in together with a ring of full lanes.
     is_in_ring: bool,

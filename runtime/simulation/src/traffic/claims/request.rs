@@ -1,8 +1,8 @@
 //! Who asks to enter a junction, and for which connections.
 
-use super::Scratch;
 use super::scene::Scene;
 use super::watch::Intruder;
+use super::{Grant, Scratch};
 use crate::agents::{Agents, LanePosition, Motion};
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::route::{Route, Routes};
@@ -120,6 +120,35 @@ impl Scene<'_> {
             }
             at += 1;
         }
+    }
+
+    /// The index in the route of the holder of a grant at which it has to stop for the signals of that
+    /// junction: where it enters it, or the first of the narrow bends before it between which it does not fit
+    /// (`needs`). `None` if a junction before rules for both.
+    pub(super) fn law_from(&self, grant: &Grant) -> Option<u32> {
+        if grant.is_first {
+            return Some(grant.at);
+        }
+        let (route, space) = (self.route(grant.agent), self.space(grant.agent));
+        let (mut first, mut room) = (grant.at, 0.0);
+        for at in (0..grant.at).rev() {
+            let lanelet = route.lanelet(at)?;
+            if let Some((junction, _)) = self.ground.contested(lanelet) {
+                if self.ground.is_ruled(junction) {
+                    return None;
+                }
+                (first, room) = (at, 0.0);
+                continue;
+            }
+            if at + 1 == first {
+                room -= self.lanes().line_before_end(lanelet);
+            }
+            room += self.ground.length(lanelet);
+            if room >= space {
+                break;
+            }
+        }
+        Some(first)
     }
 
     /// Whether the vehicle is the foremost on its lane that is not let in yet, before the connection at

@@ -465,7 +465,7 @@ fn to_line(request: &Request, scene: &Scene<'_>) -> f64 {
 
 /// Whether a sign or people on foot stop a vehicle, and which of them.
 pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
-    // Signals and signs are for who comes to the first junction of a chain: between it and the next one
+    // Signs are for who comes to the first junction of a chain that has any: between it and the next one
     // nobody can stand, so there is no line to stop at.
     let is_stop = scene.sign((need.junction, need.path)) == Sign::Stop;
     if need.has_law && is_stop && !has_stopped(request.agent, to_line(request, scene), scene) {

@@ -768,6 +768,22 @@ fn signals_behind_a_narrow_bend_hold_before_it() {
         if asks_at(Light::Green) == (4, Refusal::None) {
             seen += 1;
             assert_eq!(asks_at(Light::Red), (0, Refusal::Red), "{apart} m");
+            // Who was let in and has not come to the bend yet stays before it when the green ends.
+            let green = (1..1000).find(|&step| {
+                stand.wait_until(step);
+                stand.signals.light(&stand.ground, crossing) == Light::Green
+            });
+            let comes = stand.car(1, &way, stand.ground.length(way[0]) - 8.0, 0.0);
+            stand.step(green.unwrap() + 1);
+            assert_eq!(granted_to(&stand, comes), 4);
+            let ended = (green.unwrap() + 2..2000).any(|step| {
+                stand.step(step);
+                stand.signals.light(&stand.ground, crossing).is_red()
+            });
+            stand.step(2001);
+            assert!(ended, "{apart} m");
+            assert_eq!(granted_to(&stand, comes), 0, "{apart} m");
+            stand.agents.remove(comes);
         }
     }
     assert!(seen > 3);

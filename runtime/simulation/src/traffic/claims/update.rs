@@ -168,9 +168,9 @@ impl Claims {
                 let is_near = distance <= AT_LINE;
                 let is_kept = || grant.is_in_ring || is_near && self.is_counted_on(grant, scene);
                 let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
-                let is_red = !goes_on
-                    && scene.is_stopped_by_light(path, grant.agent, distance)
-                    && self.has_law(grant, scene);
+                let stopped = (!goes_on && scene.light(path) != Light::Green)
+                    .then(|| stopped_by_light((junction, grant), distance, scene))
+                    .flatten();
                 let is_closed = grant.is_first
                     && self.closed.contains(&junction)
                     && scene.can_stop(grant.agent, distance)
@@ -178,7 +178,9 @@ impl Claims {
                 let is_held = grant.is_first
                     && self.is_called_back(grant, scene)
                     && !self.is_counted_on(grant, scene);
-                if is_red || is_closed || is_held || !scene.has_turn(grant.agent, grant.at) {
+                if let Some(at) = stopped {
+                    out.push((grant.agent, at));
+                } else if is_closed || is_held || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));
                 }
             }
@@ -392,6 +394,31 @@ impl Claims {
         }
         needs.last().map_or(0, |last| last.at + 1)
     }
+}
+
+/// From which index of its route on the holder of a grant has to give back what it has, since the signal of
+/// that junction stops it; `distance` is how far its front is before the line, m. While it is before the
+/// narrow bends that lie before it, it stops there.
+fn stopped_by_light(
+    (junction, grant): (u32, &Grant),
+    distance: f64,
+    scene: &Scene<'_>,
+) -> Option<u32> {
+    let first = scene.law_from(grant)?;
+    let route = scene.route(grant.agent);
+    let before_bends = || {
+        let path = scene.ground.contested(route.lanelet(first)?)?;
+        let left = -scene.front(grant.agent, first) - scene.setback(path);
+        (left >= 0.0).then_some((first, left))
+    };
+    let (at, distance) = match first == grant.at {
+        true => (grant.at, distance),
+        false => before_bends().unwrap_or((grant.at, distance)),
+    };
+    let path = (junction, grant.path);
+    scene
+        .is_stopped_by_light(path, grant.agent, distance)
+        .then_some(at)
 }
 
 /// Whether a vehicle that holds a grant has not left the junction with its rear.

@@ -1,7 +1,7 @@
 //! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
 
 use super::scene::Scene;
-use super::{Claims, Grant, Scratch};
+use super::{Claims, Scratch};
 use crate::agents::Refusal;
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
@@ -29,7 +29,7 @@ impl Claims {
                 self.entries.note((junction, &grant), scene);
                 let is_red = !grant.is_on_red
                     && scene.light((junction, grant.path)).is_red()
-                    && self.has_law(&grant, scene);
+                    && scene.law_from(&grant).is_some();
                 self.counts.red_passed += u64::from(is_red);
             }
         }
@@ -57,29 +57,6 @@ impl Claims {
             };
             self.hold_inside(intruder.agent, (junction, path), intruder.at, exit);
         }
-    }
-
-    /// Whether signals count for the holder of a grant: it asked for that junction first, or there were only
-    /// narrow bends before it, where nobody has the right of way.
-    pub(super) fn has_law(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
-        let route = scene.route(grant.agent);
-        let mut first = *grant;
-        while !first.is_first {
-            let mut before = (0..first.at).rev().filter_map(|at| {
-                let (junction, _) = scene.ground.contested(route.lanelet(at)?)?;
-                Some((junction, at))
-            });
-            let Some((behind, at)) = before.next() else {
-                return false;
-            };
-            let mut held = self.granted[behind as usize].iter();
-            let held = held.find(|held| (held.agent, held.at) == (grant.agent, at));
-            let Some(held) = held.filter(|_| !scene.ground.is_ruled(behind)) else {
-                return false;
-            };
-            first = *held;
-        }
-        true
     }
 
     /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
