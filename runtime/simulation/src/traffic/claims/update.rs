@@ -168,9 +168,10 @@ impl Claims {
                 let is_near = distance <= AT_LINE;
                 let is_kept = || grant.is_in_ring || is_near && self.is_counted_on(grant, scene);
                 let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
-                let stopped = (!goes_on && scene.light(path) != Light::Green)
-                    .then(|| stopped_by_light((junction, grant), distance, scene))
-                    .flatten();
+                let stopped_at = match goes_on || light == Light::Green {
+                    true => None,
+                    false => stopped_by_light((junction, grant), distance, scene),
+                };
                 let is_closed = grant.is_first
                     && self.closed.contains(&junction)
                     && scene.can_stop(grant.agent, distance)
@@ -178,7 +179,7 @@ impl Claims {
                 let is_held = grant.is_first
                     && self.is_called_back(grant, scene)
                     && !self.is_counted_on(grant, scene);
-                if let Some(at) = stopped {
+                if let Some(at) = stopped_at {
                     out.push((grant.agent, at));
                 } else if is_closed || is_held || !scene.has_turn(grant.agent, grant.at) {
                     out.push((grant.agent, grant.at));

@@ -20,16 +20,15 @@ impl Claims {
     /// need, so that others keep off them: they pass first, since they are there already.
     pub(super) fn watch(&mut self, intruders: &mut [Intruder], scene: &Scene<'_>) {
         for &junction in &self.busy {
-            for number in 0..self.granted[junction as usize].len() {
-                let grant = self.granted[junction as usize][number];
-                if grant.has_entered || scene.before_line(junction, &grant) >= 0.0 {
+            for grant in &mut self.granted[junction as usize] {
+                if grant.has_entered || scene.before_line(junction, grant) >= 0.0 {
                     continue;
                 }
-                self.granted[junction as usize][number].has_entered = true;
-                self.entries.note((junction, &grant), scene);
+                grant.has_entered = true;
+                self.entries.note((junction, grant), scene);
                 let is_red = !grant.is_on_red
                     && scene.light((junction, grant.path)).is_red()
-                    && scene.law_from(&grant).is_some();
+                    && scene.law_from(grant).is_some();
                 self.counts.red_passed += u64::from(is_red);
             }
         }
