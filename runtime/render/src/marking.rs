@@ -10,8 +10,7 @@ use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::junction::{
-    Arm, ArmEnd, ArmLane, Junction, LaneEnd, Layout, ROOM_TO_WAIT, Sign, connecting_curve,
-    has_long_vehicles,
+    Arm, ArmEnd, ArmLane, Junction, LaneEnd, Layout, Sign, connecting_curve, has_long_vehicles,
 };
 use roadwright_scenario::{
     DrivingSide, Lane, LaneType, Road, RoadClass, RoadEnd, RoadId, Scenario,
@@ -500,7 +499,7 @@ pub(crate) fn stop_lines(
                 };
                 for part in group.chunk_by(|a, b| (back(a) - back(b)).abs() < 0.05) {
                     let back = back(&part[0]);
-                    if room - back < ROOM_TO_WAIT {
+                    if !room.fits_car(back) {
                         continue;
                     }
                     if sign == Sign::Yield {

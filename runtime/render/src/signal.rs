@@ -10,7 +10,7 @@ use crate::painter::Painter;
 use crate::palette::{LAMP_OFF, SIGNAL_BOX, SIGNAL_LAMPS, faded, rgb};
 use glam::DVec2;
 use roadwright_geometry::Pose;
-use roadwright_scenario::junction::{Arm, ArmEnd, Junction, Layout, Light, ROOM_TO_WAIT, Sign};
+use roadwright_scenario::junction::{Arm, ArmEnd, Junction, Layout, Light, Sign};
 use roadwright_scenario::{DrivingSide, RoadId, Scenario};
 use roadwright_simulation::SignalHead;
 use std::collections::BTreeMap;
@@ -70,7 +70,11 @@ impl Heads {
 pub fn heads(scenario: &Scenario, layout: &Layout, junction: &Junction) -> Vec<Heads> {
     let side = scenario.about().driving_side;
     let network = scenario.network();
-    let has_room = |arm: &ArmEnd| layout.room_before(network, (arm.road, arm.end)) >= ROOM_TO_WAIT;
+    let has_room = |arm: &ArmEnd| {
+        layout
+            .room_before(network, (arm.road, arm.end))
+            .fits_car(0.0)
+    };
     let signalled = junction.arms.iter();
     let signalled = signalled.filter(|arm| arm.sign == Sign::Signal && has_room(arm));
     let of_arm = signalled.filter_map(|end| {

@@ -8,7 +8,7 @@ use super::turns::{named_button, reason};
 use crate::model::{Action, Model};
 use egui::{Context, Id, RichText, Ui};
 use roadwright_scenario::junction::{
-    ConnectingPath, Crossing, LaneEnd, Meeting, ROOM_TO_WAIT, Sign, has_long_vehicles,
+    ConnectingPath, Crossing, LaneEnd, Meeting, Sign, has_long_vehicles,
 };
 use roadwright_scenario::{Control, LaneAccess, NodeId, RoadEnd, RoadLane};
 use std::sync::Arc;
@@ -153,7 +153,7 @@ impl Teller<'_> {
         let by = own.map_or(0.0, |(_, by)| *by);
         let layout = &self.model.scene.layout;
         let room = layout.room_before(self.model.scene.scenario.network(), (from.road, from.end));
-        if room - by < ROOM_TO_WAIT {
+        if !room.fits_car(by) {
             return "No car can wait before it: signals and signs of the junction behind hold."
                 .into();
         }

@@ -6,8 +6,8 @@ use crate::arguments::Junction as Arguments;
 use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
-    ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, ROOM_TO_WAIT,
-    RightOfWay, Signals, Turn, has_long_vehicles, layout, signal_plans,
+    ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, RightOfWay, Signals,
+    Turn, has_long_vehicles, layout, signal_plans,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
 use roadwright_simulation::Ground;
@@ -259,7 +259,7 @@ impl Report {
                 end,
                 sign: arm.sign.name(),
                 stop_line,
-                has_room: room - least >= ROOM_TO_WAIT,
+                has_room: room.fits_car(least),
                 lanes,
                 set_back: own
                     .map(|&(lane, by)| SetBack {

@@ -43,7 +43,7 @@ pub use meeting::Meeting;
 pub use mini::MiniRing;
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
-pub use room::ROOM_TO_WAIT;
+pub use room::RoomToWait;
 pub use setback::has_long_vehicles;
 pub use signals::{
     Between, DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans,

@@ -6,17 +6,36 @@ use crate::network::RoadNetwork;
 use crate::road::RoadEnd;
 
 /// What a car takes that waits at a line, m: its length of 4.5 m, and 2 m behind it.
-pub const ROOM_TO_WAIT: f64 = 6.5;
+const ROOM_TO_WAIT: f64 = 6.5;
+
+/// How much road lies before the cut at an end of a road, m: infinite where there is room for every line.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoomToWait(f64);
+
+impl RoomToWait {
+    /// Whether a car can wait at a line that is set back by so many metres: it takes 6.5 m, its length of
+    /// 4.5 m and 2 m behind it. Where none can, signals and signs at the junction behind hold for both
+    /// junctions, and there is no line.
+    pub fn fits_car(self, setback: f64) -> bool {
+        self.0 - setback >= ROOM_TO_WAIT
+    }
+
+    /// Whether there is room for every line, however far it is set back.
+    pub fn is_ample(self) -> bool {
+        self.0.is_infinite()
+    }
+}
 
 impl Layout {
-    /// How much road lies before the cut at an end of a road, m: up to the junction or the crossing for
-    /// people on foot behind, over nodes at which roads only go on. Not looked at farther than
-    /// [`ROOM_TO_WAIT`] and what lines can be set back: infinite where the road is longer, comes from a dead
-    /// end, or is the ring of a roundabout, in which vehicles may stand anywhere.
-    ///
-    /// Where it is less than [`ROOM_TO_WAIT`] no car can wait: signals and signs at the junction behind hold
-    /// for both, and there is no line.
-    pub fn room_before(&self, network: &RoadNetwork, (road, end): (RoadId, RoadEnd)) -> f64 {
+    /// How much road lies before the cut at an end of a road: up to the junction or the crossing for
+    /// people on foot behind, over nodes at which roads only go on. Not looked at farther than a car and
+    /// what lines can be set back: ample where the road is longer, comes from a dead end, or is the ring of
+    /// a roundabout, in which vehicles may stand anywhere.
+    pub fn room_before(&self, network: &RoadNetwork, end: (RoadId, RoadEnd)) -> RoomToWait {
+        RoomToWait(self.metres_before(network, end))
+    }
+
+    fn metres_before(&self, network: &RoadNetwork, (road, end): (RoadId, RoadEnd)) -> f64 {
         let mut room = 0.0;
         let (mut id, mut from) = (road, end);
         // Each round adds a road; short ones in a circle of nodes where roads only go on come to an end by

@@ -5,8 +5,8 @@ use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
-    Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, ROOM_TO_WAIT,
-    RightOfWay, SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans,
+    Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
+    SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
@@ -216,8 +216,8 @@ pub(crate) struct Roads {
     /// For each group of signals whether its stages last for fixed times.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
-    /// How much road lies before the signals of an arm, m, where that may be too little to wait.
-    rooms: BTreeMap<(RoadId, RoadEnd), f64>,
+    /// How much road lies before the signals of an arm, where that may be too little to wait.
+    rooms: BTreeMap<(RoadId, RoadEnd), RoomToWait>,
     rings: Rings,
     crossings: Crossings,
     /// Where two cars do not fit side by side.
@@ -267,19 +267,19 @@ impl WaysIn {
     }
 }
 
-/// How much road lies before signals, m, where that is less than a car and a line that is set back need.
+/// How much road lies before signals, where it is not ample.
 fn rooms_before_signals(
     network: &RoadNetwork,
     layout: &Layout,
     plans: &SignalPlans,
-) -> BTreeMap<(RoadId, RoadEnd), f64> {
+) -> BTreeMap<(RoadId, RoadEnd), RoomToWait> {
     let junctions = layout.junctions.iter().zip(&plans.signals);
     let signalled = junctions.filter(|(_, signals)| signals.is_some());
     let arms = signalled.flat_map(|(junction, _)| &junction.arms);
     let rooms = arms
         .map(|arm| (arm.road, arm.end))
         .map(|end| (end, layout.room_before(network, end)));
-    rooms.filter(|(_, room)| room.is_finite()).collect()
+    rooms.filter(|(_, room)| !room.is_ample()).collect()
 }
 
 /// The programme of each group of signals.
@@ -561,7 +561,7 @@ impl Roads {
     pub(super) fn has_room_to_wait(&self, junction: u32, path: u32, has_buses: bool) -> bool {
         let from = self.layout.junctions[junction as usize].paths[path as usize].from;
         let room = self.rooms.get(&(from.road, from.end));
-        room.is_none_or(|room| room - self.setback(junction, path, has_buses) >= ROOM_TO_WAIT)
+        room.is_none_or(|room| room.fits_car(self.setback(junction, path, has_buses)))
     }
 
     /// The nodes that a junction stands for.
