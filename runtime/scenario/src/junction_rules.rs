@@ -134,6 +134,11 @@ const MAX_CROSSINGS: usize = 64;
 const MAX_INTERNAL: usize = 64;
 
 impl JunctionRules {
+    /// Whether a person has decided who goes first: by a control, a plan, or the roads that do.
+    pub(crate) fn decide_who_goes_first(&self) -> bool {
+        self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
+    }
+
     /// The rules with other names of their roads; what names a road without a new name is dropped.
     pub(crate) fn on_roads(&self, name: impl Fn(RoadId) -> Option<RoadId>) -> Self {
         self.on_lanes(|RoadLane { road, lane }| {

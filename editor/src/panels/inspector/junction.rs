@@ -8,6 +8,7 @@ use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_agent::ModuleKind;
 use roadwright_scenario::junction::{DEFAULT_CYCLE, Junction, Sign};
+use roadwright_scenario::operation::signals::ruling_node;
 use roadwright_scenario::{
     Control, Edit, Node, NodeId, RoadId, SignalControllerSetting, SignalMode, SignalPlan,
 };
@@ -115,15 +116,24 @@ const TIMES: [Property<Node>; 2] = [
     },
 ];
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<Action>) {
     // A node that has just been drawn has no junction before the next scene.
-    let Some(junction) = model.scene.layout.junction_at(id) else {
+    let Some(junction) = model.scene.layout.junction_at(clicked) else {
+        return;
+    };
+    let network = model.document.scenario().network();
+    let id = ruling_node(network, junction).unwrap_or(clicked);
+    let Some(node) = network.node(id) else {
         return;
     };
     if junction.arms.len() < CROSSING && node.rules.control.is_none() {
         return;
     }
     heading(ui, "Right of way");
+    if id != clicked {
+        // What is said at another node of a merged junction would not count.
+        ui.label(format!("Decided at {id}, for all nodes of this junction."));
+    }
     let mut subject = Subject {
         name: id.to_string(),
         object: node,

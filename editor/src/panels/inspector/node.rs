@@ -43,7 +43,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, node: &Node, actions: &
         .show(ui, |ui| position(ui, model, id, node, actions));
     ui.label(format!("{} road ends meet here.", ends.len()));
     path::ui(ui, model, id, actions);
-    junction::ui(ui, model, id, node, actions);
+    junction::ui(ui, model, id, actions);
     crossings::ui(ui, model, (id, node), actions);
     timeline::ui(ui, model, id, actions);
     turns::ui(ui, model, id, actions);

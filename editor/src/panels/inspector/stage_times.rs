@@ -10,7 +10,7 @@
 use super::super::widgets::{change, named};
 use super::law::Law;
 use super::stages::{goes_nowhere_without, row_title};
-use super::timeline::{plan_as_given, plan_edit, planned_node, with_plan};
+use super::timeline::{plan_as_given, plan_edit, ruling_node, with_plan};
 use crate::model::{Action, Model, Tone};
 use egui::{Button, CollapsingHeader, DragValue, Grid, RichText, Ui, vec2};
 use roadwright_scenario::junction::Signals;
@@ -103,7 +103,7 @@ pub(super) fn ui(
     signals: &Signals,
     actions: &mut Vec<Action>,
 ) {
-    let node = planned_node(model, law, id);
+    let node = ruling_node(model, law, id);
     let count = signals.greens.len();
     let title = format!("Times of stages ({count})");
     let sheet = CollapsingHeader::new(title).id_salt("times of stages");

@@ -7,7 +7,7 @@
 //! ```
 
 use super::law::{Law, turn_title};
-use super::timeline::{plan_as_given, plan_edit, planned_node};
+use super::timeline::{plan_as_given, plan_edit, ruling_node};
 use crate::model::{Action, Model};
 use crate::theme::{self, Theme};
 use crate::tools::Tone;
@@ -129,7 +129,7 @@ pub(super) fn ui(
     signals: &Signals,
     actions: &mut Vec<Action>,
 ) {
-    let node = planned_node(model, law, id);
+    let node = ruling_node(model, law, id);
     let table = Table::of(&law.junction, signals);
     let key = Id::unique("what was refused about stages");
     let mut clicked = None;

@@ -53,10 +53,10 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, id: NodeId, actions: &mut Vec<Actio
     super::stage_times::ui(ui, model, id, &law, signals, actions);
 }
 
-/// The node whose plan a junction follows.
-pub(super) fn planned_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
+/// The node whose rules a junction follows.
+pub(super) fn ruling_node(model: &Model, law: &Law, id: NodeId) -> NodeId {
     let network = model.document.scenario().network();
-    operation::signals::planned_node(network, &law.junction).unwrap_or(id)
+    operation::signals::ruling_node(network, &law.junction).unwrap_or(id)
 }
 
 /// The plan as it is, with its stages given where they are to be changed.
@@ -148,7 +148,7 @@ impl<'a> Chart<'a> {
         };
         Self {
             model,
-            node: planned_node(model, law, id),
+            node: ruling_node(model, law, id),
             signals,
             programme,
             is_fixed,

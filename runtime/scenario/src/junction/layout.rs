@@ -378,9 +378,7 @@ impl<'a> Planner<'a> {
         let nodes = self.members[&root].iter();
         let decided: Vec<&JunctionRules> = nodes
             .filter_map(|&id| Some(&self.network.node(id)?.rules))
-            .filter(|rules| {
-                rules.control.is_some() || rules.plan.is_some() || !rules.major.is_empty()
-            })
+            .filter(|rules| rules.decide_who_goes_first())
             .collect();
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));

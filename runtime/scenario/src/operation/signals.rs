@@ -3,7 +3,7 @@
 use crate::edit::Edit;
 use crate::ids::NodeId;
 use crate::junction::Junction;
-use crate::junction_rules::{Control, SignalControllerSetting};
+use crate::junction_rules::{Control, JunctionRules, SignalControllerSetting};
 use crate::network::RoadNetwork;
 use crate::scenario::Scenario;
 
@@ -30,17 +30,15 @@ pub fn controlled_by(scenario: &Scenario, module: &str) -> Edit {
     Edit::Batch(edits.collect())
 }
 
-/// The node whose plan a junction follows: of a merged one signals at any node rule all of it, else it is
-/// the first one that says something, or its first.
-pub fn planned_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
+/// The node whose rules say who goes first at a junction: of a merged one signals at any node rule all of
+/// it, else it is the first one that says something, or its first.
+pub fn ruling_node(network: &RoadNetwork, junction: &Junction) -> Option<NodeId> {
     let rules = |id: &NodeId| network.node(*id).map(|node| &node.rules);
     let has_signals =
         |id: &NodeId| rules(id).is_some_and(|rules| rules.control == Some(Control::Signals));
-    let has_plan = |id: &NodeId| {
-        rules(id).is_some_and(|rules| rules.plan.is_some() || rules.control.is_some())
-    };
+    let decides = |id: &NodeId| rules(id).is_some_and(JunctionRules::decide_who_goes_first);
     let nodes = || junction.nodes.iter().copied();
-    let found = nodes().find(has_signals).or_else(|| nodes().find(has_plan));
+    let found = nodes().find(has_signals).or_else(|| nodes().find(decides));
     found.or_else(|| nodes().next())
 }
 
@@ -53,7 +51,7 @@ pub fn with_offsets<'a>(
 ) -> Edit {
     let network = scenario.network();
     let edits = offsets.into_iter().filter_map(|(junction, offset, cycle)| {
-        let id = planned_node(network, junction)?;
+        let id = ruling_node(network, junction)?;
         let mut node = network.node(id)?.clone();
         let plan = node.rules.plan.get_or_insert_with(|| junction.plan.clone());
         plan.offset = offset;
