@@ -227,7 +227,9 @@ impl<'a> Planner<'a> {
             let (a, b) = (self.root(road.from), self.root(road.to));
             let is_bend = |root| self.arms(root).len() == 2;
             let is_between_bends = road.length() >= BETWEEN_BENDS && is_bend(a) && is_bend(b);
-            match is_between_bends || !self.can_be_internal(id, road) {
+            // A ring keeps its junctions to itself: what lies beside it is a junction of its own.
+            let is_beside_ring = self.is_on_ring(a) || self.is_on_ring(b);
+            match is_between_bends || is_beside_ring || !self.can_be_internal(id, road) {
                 true => self.squeeze(id),
                 false => _ = changed.insert(self.take_in(id, road)),
             }
@@ -287,14 +289,16 @@ impl<'a> Planner<'a> {
         if is_mini(a) && is_mini(b) {
             return true;
         }
-        let on_ring = |root: NodeId| {
-            let mut nodes = self.members[&root].iter();
-            nodes.any(|&node| {
-                let ends = self.network.ends_at(node);
-                ends.iter().any(|(id, _)| self.rings.contains(id))
-            })
-        };
-        self.rings.contains(&road) || (on_ring(a) && on_ring(b))
+        self.rings.contains(&road) || (self.is_on_ring(a) && self.is_on_ring(b))
+    }
+
+    /// Whether a ring goes through a cluster.
+    fn is_on_ring(&self, root: NodeId) -> bool {
+        let mut nodes = self.members[&root].iter();
+        nodes.any(|&node| {
+            let ends = self.network.ends_at(node);
+            ends.iter().any(|(id, _)| self.rings.contains(id))
+        })
     }
 
     /// Largest distance between two nodes of the clusters together, m.

@@ -1071,6 +1071,64 @@ fn a_ring_stays_a_ring_and_goes_first() {
     }
 }
 
+/// The same with a crossroads on the first arm, so far beyond the ring, m.
+fn ring_beside_crossroads(distance: f64) -> crate::RoadNetwork {
+    let mut network = ring(13.0, 4, 1.0, RIGHT);
+    let arm = network.road(RoadId(100)).unwrap().clone();
+    let middle = DVec2::new(13.0 + distance, 0.0);
+    let ends = [
+        (100, DVec2::new(93.0, 0.0)),
+        (200, DVec2::new(middle.x, 70.0)),
+        (201, DVec2::new(middle.x, -70.0)),
+    ];
+    network.put_node(NodeId(202), crate::Node::at(middle));
+    let between = (NodeId(0), DVec2::new(13.0, 0.0), NodeId(202), middle);
+    let beyond = ends.map(|(id, end)| (NodeId(202), middle, NodeId(id), end));
+    for (id, (from, start, to, end)) in (100..)
+        .step_by(100)
+        .zip([between].into_iter().chain(beyond))
+    {
+        network.put_node(to, crate::Node::at(end));
+        network.put_road(
+            RoadId(id),
+            Road {
+                from,
+                to,
+                reference_line: ReferenceLine::straight(start, end).unwrap(),
+                ..arm.clone()
+            },
+        );
+    }
+    network
+}
+
+#[test]
+fn a_ring_and_the_crossroads_beside_it_are_two_junctions() {
+    for distance in [8.0, 14.0, 20.0, 40.0] {
+        let network = ring_beside_crossroads(distance);
+        let layout = layout(&network, RIGHT);
+        assert!(
+            layout.internal.is_empty(),
+            "{distance} m: {:?}",
+            layout.internal
+        );
+        let of_node = |node| &layout.junctions[layout.junction_of[&NodeId(node)]];
+        assert_eq!(of_node(0).control, Control::Roundabout);
+        assert_eq!((of_node(0).arms.len(), of_node(202).arms.len()), (3, 4));
+        for (node, ways) in [(0, 3), (202, 12)] {
+            let driven = of_node(node)
+                .paths
+                .iter()
+                .filter(|path| path.curve.is_some());
+            assert_eq!(driven.count(), ways, "{distance} m, node {node}");
+        }
+    }
+    // As short a road between crossroads is taken in.
+    let mut network = ring_beside_crossroads(8.0);
+    network.remove_road(RoadId(3));
+    assert!(!layout(&network, RIGHT).internal.is_empty());
+}
+
 #[test]
 fn a_block_of_one_way_streets_is_no_roundabout() {
     let corners = [(0.0, 0.0), (60.0, 0.0), (60.0, 60.0), (0.0, 60.0)];
