@@ -1,9 +1,6 @@
 //! Runs that are kept and compared with the real editor, and exported pictures of what the map shows.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;

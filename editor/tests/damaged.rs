@@ -1,9 +1,6 @@
 //! Files that cannot be opened: told in place, and what can be read of them is saved.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Dialog, Next};

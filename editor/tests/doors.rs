@@ -1,6 +1,5 @@
 //! The doors of the editor, held over its source: widgets only read the model, and the dispatcher
 //! names every action and every command.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,6 @@
 //! Experiments in the window: setting one up, training, watching individuals, putting champions in.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, SMALL_EXPERIMENT as SMALL, open_experiment};
+use crate::common::{Bench, SMALL_EXPERIMENT as SMALL, open_experiment};
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
@@ -709,7 +706,7 @@ fn what_has_changed_is_seen_rule_by_rule() {
 fn results_stand_beside_each_other_and_are_compared_seed_by_seed() {
     let mut bench = Bench::start();
     bench.close_dialog();
-    common::open_results(&mut bench);
+    crate::common::open_results(&mut bench);
     bench.press("Compare");
     let open = bench.editor().model().experiment.results.clone();
     let names: Vec<String> = open.iter().map(|open| open.name()).collect();

@@ -1,9 +1,6 @@
 //! Groups with the real editor.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::{Key, Modifiers};
 use roadwright_editor::model::Action;
 use roadwright_editor::tools::{MapPart, ObstacleKind};

@@ -1,9 +1,6 @@
 //! A window with nothing to do asks for no frames, and is woken by what happens outside.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::ViewportId;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::Action;

@@ -1,9 +1,6 @@
 //! What a person decides about a junction in the Inspector, and what it tells of single ways.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::Action;
@@ -315,9 +312,8 @@ fn a_way_over_another_road_is_forbidden() {
     assert_eq!(bench.scenario(), &before);
 }
 
-#[test]
-fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
-    // Two streets that cross a third 30 m apart, made one junction.
+/// Two streets that cross a third 30 m apart, made one junction, with its two nodes.
+fn merged() -> (Bench, [NodeId; 2]) {
     let mut bench = Bench::empty();
     bench.look_at(0.0, 0.0, 150.0);
     bench.key(Key::R);
@@ -326,14 +322,56 @@ fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
     bench.drag(&[(15.0, -90.0), (15.0, 90.0)]);
     let network = bench.scenario().network();
     let crossings = network.nodes().map(|(id, _)| id);
-    let nodes: BTreeSet<NodeId> = crossings
+    let nodes: Vec<NodeId> = crossings
         .filter(|&id| network.ends_at(id).len() > 2)
         .collect();
-    assert_eq!(nodes.len(), 2);
-    let edit = merged_junctions(bench.scenario(), &nodes).unwrap();
+    let [first, second] = nodes[..] else {
+        panic!("two crossings: {nodes:?}");
+    };
+    let edit = merged_junctions(bench.scenario(), &BTreeSet::from([first, second])).unwrap();
     bench.ask(Action::Apply("Merge".into(), edit));
+    (bench, [first, second])
+}
+
+#[test]
+fn what_rules_a_merged_junction_is_changed_from_either_of_its_nodes() {
+    for (ruling, selected) in [(0, 1), (1, 0), (0, 0)] {
+        let (mut bench, nodes) = merged();
+        decide(&mut bench, nodes[ruling], |rules| {
+            rules.control = Some(Control::Signals);
+        });
+        let before = bench.scenario().clone();
+        select(&mut bench, nodes[selected]);
+        let words = format!("Decided at {}, for all nodes", nodes[ruling]);
+        assert_eq!(has_text(&bench, &words), ruling != selected);
+        bench.press("Control: signals");
+        choose(&mut bench, "all-way stop");
+        assert_eq!(
+            junction(&bench, nodes[selected]).control,
+            Control::AllWayStop
+        );
+        assert_eq!(rules(&bench, nodes[1 - ruling]).control, None);
+        undo(&mut bench);
+        assert_eq!(bench.scenario(), &before);
+    }
+}
+
+#[test]
+fn roads_that_go_first_rule_a_merged_junction_too() {
+    let (mut bench, [first, second]) = merged();
+    let road = junction(&bench, second).arms[0].road;
+    decide(&mut bench, second, |rules| rules.major = vec![road]);
+    select(&mut bench, first);
+    assert!(has_text(
+        &bench,
+        &format!("Decided at {second}, for all nodes")
+    ));
+}
+
+#[test]
+fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
+    let (mut bench, [first, node]) = merged();
     let before = bench.scenario().clone();
-    let node = *nodes.last().unwrap();
     let merged = junction(&bench, node);
     assert_eq!(merged.nodes.len(), 2);
     // From a road at the one node into a road at the other one.
@@ -344,7 +382,6 @@ fn a_turn_of_a_merged_junction_is_forbidden_from_either_of_its_nodes() {
             .iter()
             .any(|end| end.0 == road)
     };
-    let first = *nodes.first().unwrap();
     let mut paths = merged.paths.iter();
     let path = paths
         .find(|path| ends_at(first, path.from.road) && ends_at(node, path.to.road))

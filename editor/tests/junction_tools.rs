@@ -1,11 +1,7 @@
 //! What makes junctions of streets: roundabouts, turn lanes, signals.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-#[path = "../../runtime/scenario/tests/common/mod.rs"]
-mod scenarios;
-
-use common::Bench;
+use crate::common::Bench;
+use crate::scenarios::flows_between_ends;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
@@ -13,7 +9,6 @@ use roadwright_editor::model::Action;
 use roadwright_scenario::junction::{Conflicts, Junction, LaneEnd, Signals, Turn, layout};
 use roadwright_scenario::{Control, Edit, ObjectId, RoadEnd, Scenario};
 use roadwright_simulation::{RunOptions, World, builtin_modules};
-use scenarios::flows_between_ends;
 use std::sync::Arc;
 
 /// How many junctions have a control.

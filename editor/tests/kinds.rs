@@ -1,9 +1,6 @@
 //! The lists of vehicle types and stacks with the real editor.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::{Key, Modifiers, Pos2};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::model::{Action, Purpose};

@@ -1,9 +1,6 @@
 //! Plugins and scripts in the real editor: asked about, driving, changed while they drive.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::extensions::StepRequest;

@@ -1,10 +1,7 @@
 //! Looking back at a run, going on from there, and driving by hand, beside worlds that are stepped
 //! without an editor.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::Key;
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
@@ -248,7 +245,7 @@ fn lively_town() -> Arc<Scenario> {
 }
 
 /// Times and bytes of the way back over five minutes of old-town with its 150 vehicles: run by hand
-/// with `cargo test --release --workspace --test past -- --ignored --nocapture`.
+/// with `cargo test --release -p roadwright-editor --test all -- --ignored --nocapture past::`.
 #[test]
 #[ignore = "a measurement"]
 fn measure_looking_back() {

@@ -1,9 +1,6 @@
 //! Pictures of the main screens, drawn on the CPU: reviewed by eye, and held from then on.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::Key;
 use egui_kittest::SnapshotOptions;
 use egui_kittest::kittest::Queryable;
@@ -211,7 +208,7 @@ fn drawn_land() {
 }
 
 /// The picture of an imported town in the documentation:
-/// `ROADWRIGHT_EXTRACT=trinity.osm.pbf cargo test -p roadwright-editor --test pictures -- --ignored imported`.
+/// `ROADWRIGHT_EXTRACT=trinity.osm.pbf cargo test -p roadwright-editor --test all -- --ignored imported`.
 #[test]
 #[ignore = "needs an extract of OpenStreetMap, and writes into docs/pictures"]
 fn imported_town() {
@@ -495,7 +492,7 @@ fn first_drive() {
 }
 
 /// The pictures of the documentation are some of those that are held: `cargo test -p
-/// roadwright-editor --test pictures -- --ignored docs` renews them from the snapshots.
+/// roadwright-editor --test all -- --ignored docs` renews them from the snapshots.
 #[test]
 #[ignore = "writes into docs/pictures"]
 fn docs() {
@@ -675,7 +672,7 @@ fn experiment() {
     bench.close_dialog();
     bench.ask(Action::ShowPanel("Experiment"));
     hold(&mut bench, "experiment_none");
-    common::small_training(&mut bench);
+    crate::common::small_training(&mut bench);
     bench.press("Set up");
     hold(&mut bench, "experiment_setup");
     bench.press("How drives are spent");
@@ -704,7 +701,7 @@ fn experiment() {
     hold(&mut bench, "experiment_training");
     bench.press("Individuals");
     hold(&mut bench, "experiment_individuals");
-    common::open_results(&mut bench);
+    crate::common::open_results(&mut bench);
     bench.press("Compare");
     hold(&mut bench, "experiment_compare");
     bench.press("Show the runs of fuzzy");

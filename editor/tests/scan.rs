@@ -1,10 +1,7 @@
 //! Text over text, text that is cut off, and text that is too small: all panels are looked through at three
 //! sizes of the window and two sizes of letters.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::epaint::{ClippedShape, Shape};
 use egui::{Rect, Vec2};
 use egui_kittest::kittest::Queryable;
@@ -246,8 +243,8 @@ fn no_text_of_the_status_line_lies_on_text_or_is_cut_off() {
 #[test]
 fn no_text_of_experiments_lies_on_text_or_is_cut_off() {
     let mut bench = busy("old-town", Some("fuzzy_driver"));
-    common::small_training(&mut bench);
-    common::open_results(&mut bench);
+    crate::common::small_training(&mut bench);
+    crate::common::open_results(&mut bench);
     let mut found = BTreeSet::new();
     at_all_sizes(&mut bench, &mut found, |bench, at, found| {
         for view in ["Set up", "Training", "Individuals", "Changes", "Compare"] {

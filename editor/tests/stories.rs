@@ -1,9 +1,6 @@
 //! What a person does, with the real editor: each tool by drags and clicks, playing, files, keys.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::{NodeT, Queryable};
 use roadwright_editor::model::{Action, Dialog, Next, Purpose};

@@ -1,9 +1,6 @@
 //! The vehicle workshop: numbers that act at once, files, trials, and the test track.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::Bench;
+use crate::common::Bench;
 use egui::{Key, Modifiers};
 use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
@@ -647,7 +644,7 @@ fn an_individual_and_the_test_track_leave_the_scenario_to_each_other() {
     let edit = Edit::Node(NodeId(900), Some(Node::at(DVec2::new(900.0, 900.0))));
     bench.ask(Action::Apply("Add node".into(), edit));
     let scenario = bench.scenario().clone();
-    common::small_training(&mut bench);
+    crate::common::small_training(&mut bench);
     act(&mut bench, WorkshopAction::Drive(Ground::Flat));
     assert!(shop(&bench).track.is_some());
     let training = bench.editor().model().experiment.training.clone();

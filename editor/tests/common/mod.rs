@@ -54,7 +54,7 @@ impl Bench {
                 // The test `plugin_host` in `modules.rs` is what child processes run.
                 helper: vec![
                     std::env::current_exe().unwrap().into(),
-                    "plugin_host".into(),
+                    "modules::plugin_host".into(),
                     "--exact".into(),
                     "--nocapture".into(),
                 ],

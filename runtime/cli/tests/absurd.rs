@@ -1,11 +1,7 @@
 //! Files that are absurd are answered, soon and without filling the memory.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod drawn;
-
-use drawn::{crossroads, draw, street};
+use crate::scenarios::{crossroads, draw, street};
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::{
     Edit, Forest, ForestId, Lane, LaneSection, LaneType, Node, NodeId, Obstacle, ObstacleId, Road,

@@ -1,9 +1,8 @@
 //! The layers point one way, and ARCHITECTURE.md names what there is.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn root() -> PathBuf {
@@ -274,6 +273,45 @@ fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// The files in a folder of tests that its program does not name.
+fn tests_left_out(tests: &Path) -> Vec<String> {
+    let program = std::fs::read_to_string(tests.join("main.rs")).unwrap();
+    let files = std::fs::read_dir(tests).unwrap();
+    let names = files.filter_map(|file| {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        Some(name.strip_suffix(".rs")?.to_owned())
+    });
+    names
+        .filter(|name| name != "main" && !program.contains(&format!("\nmod {name};\n")))
+        .collect()
+}
+
+#[test]
+fn no_file_of_tests_is_left_out() {
+    let mut programs = 0;
+    let crates = std::fs::read_dir(root().join("runtime")).unwrap();
+    let crates = crates.map(|folder| folder.unwrap().path());
+    for folder in crates.chain([root().join("editor")]) {
+        let tests = folder.join("tests");
+        if tests.join("main.rs").exists() {
+            let left_out = tests_left_out(&tests);
+            assert!(left_out.is_empty(), "{}: {left_out:?}", tests.display());
+            programs += 1;
+        }
+    }
+    assert_eq!(programs, 4);
+    // One that is left out is seen.
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [
+        ("main.rs", "//! All.\n\nmod a;\n"),
+        ("a.rs", ""),
+        ("b.rs", ""),
+    ] {
+        std::fs::write(folder.path().join(name), text).unwrap();
+    }
+    assert_eq!(tests_left_out(folder.path()), ["b"]);
 }
 
 #[test]

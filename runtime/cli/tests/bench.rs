@@ -1,6 +1,5 @@
 //! What junctions promise, in a shorter form than docs/measurements.md has it: every control where it
 //! fits, with three to six legs, on both sides, under more traffic than they take.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use serde_json::Value;
 use std::process::Command;

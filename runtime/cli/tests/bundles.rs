@@ -1,6 +1,6 @@
 //! Bundles on the command line.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use crate::common::scenario;
 use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -13,14 +13,6 @@ fn call(home: &Path, arguments: &[&str]) -> Output {
         .env_remove("XDG_DATA_HOME")
         .env_remove("XDG_CACHE_HOME");
     program.args(arguments).output().unwrap()
-}
-
-fn scenario(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    folder
-        .join(format!("{name}.scenario.json"))
-        .display()
-        .to_string()
 }
 
 #[test]

@@ -1,10 +1,7 @@
 //! Courses as people call them: `bench list`, `run`, `verify`, `compare`.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::roadwright;
+use crate::common::roadwright;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;

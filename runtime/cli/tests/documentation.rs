@@ -1,11 +1,8 @@
 //! What docs/plugins.md and docs/benchmarks.md promise: every command is run, every snippet is used, and
 //! the league is the one that is printed. And the trips that docs/measurements.md measures are there.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::roadwright;
+use crate::common::roadwright;
 use std::path::Path;
 use std::process::Command;
 

@@ -1,6 +1,5 @@
 //! What the program says and gives back when modules do harm.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_plugin_api::abi;
 use serde_json::Value;
@@ -411,7 +410,7 @@ fn what_generated_cpp_throws_is_an_error_of_the_plugin() {
     assert_eq!(built.status.code(), Some(0), "{}", told(&built));
     let words = [&RUN[..], &["--use", "controller=com.example.mine"]].concat();
     let output = roadwright(folder.path(), "", &words);
-    let said = told(&output) + &String::from_utf8_lossy(&output.stdout);
+    let said = told(&output) + &*String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{said}");
     assert!(
         said.contains("an exception that is no std::exception"),

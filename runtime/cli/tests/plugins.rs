@@ -1,17 +1,9 @@
 //! Plugins and scripts on the command line, as their authors use it.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::roadwright;
+use crate::common::{roadwright, scenario};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-
-fn scenario(name: &str) -> String {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
-    format!("{root}/{name}.scenario.json")
-}
 
 #[track_caller]
 fn fine(output: &Output) -> String {
@@ -135,7 +127,7 @@ fn all_examples_drive_and_are_drawn() {
         let project = project.to_str().unwrap();
         let dev = ["plugin", "dev", project, "--into", "plugins", "--once"];
         // The examples are part of the workspace, which needs its registry.
-        let mut dev = common::command(folder.path(), &dev);
+        let mut dev = crate::common::command(folder.path(), &dev);
         let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
         let home = home.unwrap_or_else(|| std::env::home_dir().unwrap().join(".cargo"));
         fine(&dev.env("CARGO_HOME", home).output().unwrap());

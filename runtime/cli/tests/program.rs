@@ -1,17 +1,9 @@
 //! The program as its users call it.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+use crate::common::scenario;
 use serde_json::Value;
 use std::path::PathBuf;
 use std::process::{Command, Output};
-
-fn scenario(name: &str) -> String {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    folder
-        .join(format!("{name}.scenario.json"))
-        .display()
-        .to_string()
-}
 
 /// The program where there is no display.
 fn program() -> Command {

@@ -1,20 +1,9 @@
 //! `run --save` and `run --restore` as users call them.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::roadwright;
+use crate::common::{roadwright, scenario};
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Output;
-
-fn scenario(name: &str) -> String {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    folder
-        .join(format!("{name}.scenario.json"))
-        .display()
-        .to_string()
-}
 
 fn told(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()

@@ -6,9 +6,7 @@
     reason = "a failed unwrap is a failed test; tests wait in wall time"
 )]
 
-mod common;
-
-use common::roadwright;
+use crate::common::roadwright;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -125,7 +123,7 @@ fn a_full_device_does_not_end_a_run() {
         "behaviour=x.rhai",
         "--log",
     ];
-    let mut command = common::command(folder.path(), &run);
+    let mut command = crate::common::command(folder.path(), &run);
     let output = command.stderr(full()).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(printed(&output).contains("state hash"));
@@ -136,11 +134,11 @@ fn a_full_device_does_not_end_a_run() {
         &["script", "api"],
     ] {
         // Standard output that cannot be written is an error that is told where it can be.
-        let mut command = common::command(folder.path(), words);
+        let mut command = crate::common::command(folder.path(), words);
         let output = command.stdout(full()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}");
         assert!(printed(&output).contains("error: "), "{words:?}");
-        let mut command = common::command(folder.path(), words);
+        let mut command = crate::common::command(folder.path(), words);
         let output = command.stdout(full()).stderr(full()).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{words:?}");
     }
@@ -157,7 +155,7 @@ fn long_run(
 ) {
     use std::io::BufRead;
     use std::process::{Command, Stdio};
-    let plain = common::command(folder, &[]);
+    let plain = crate::common::command(folder, &[]);
     let mut command = Command::new("sh");
     command
         .args(["-c", &format!("{before} exec \"$0\" \"$@\"")])

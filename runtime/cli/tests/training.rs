@@ -1,10 +1,7 @@
 //! `roadwright train`: what it promises, and what it refuses.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{command, roadwright};
+use crate::common::{command, roadwright};
 use roadwright_editor::experiment::{Phase, Trainer};
 use roadwright_simulation::builtin_modules;
 use roadwright_training::genetic::{Experiment, Record};

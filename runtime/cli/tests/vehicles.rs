@@ -1,9 +1,6 @@
 //! `roadwright vehicle`, as its users call it.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::roadwright;
+use crate::common::roadwright;
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;

@@ -1,5 +1,4 @@
 //! Who may change a world: the source is held to it.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::path::{Path, PathBuf};
 

@@ -523,7 +523,7 @@ fn scripted_scenarios_are_the_same_with_any_number_of_threads() {
 fn what_scripted_scenarios_show_holds() {
     // See the golden hashes of the simulation crate.
     let mut found = String::new();
-    for name in ["chase", "convoy", "rush-hour"] {
+    for name in ["chase", "convoy", "rush-hour", "trailer-yard"] {
         let world = scripted_run(&shipped(name), 1, 30.0);
         found += &format!("{name} 30 {:016x}\n", world.snapshot().hash());
     }

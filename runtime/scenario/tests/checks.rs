@@ -1,9 +1,6 @@
 //! Each kind of finding, provoked.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::check::{Code, Severity, check, repair};
 use roadwright_scenario::operation::draw;

@@ -1,12 +1,9 @@
 //! Where two ways through a junction meet: bodies thrown at random onto random junctions.
 //!
-//! `ROADWRIGHT_SAMPLES=1000000 cargo test -p roadwright-scenario --test conflict_zones` takes more of
+//! `ROADWRIGHT_SAMPLES=1000000 cargo test -p roadwright-scenario --test all conflict_zones` takes more of
 //! them.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::draw;
+use crate::common::draw;
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{Pose, ReferenceLine};
@@ -184,7 +181,7 @@ fn ways_merge_cross_or_graze() {
     let mut scenario = Scenario::new("wide");
     let style = |name| RoadStyle {
         section: CrossSection::driving(2, 2, 3.25),
-        ..common::street(name)
+        ..crate::common::street(name)
     };
     draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &style("East"));
     draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &style("North"));

@@ -1,9 +1,6 @@
 //! Every change can be undone: random sequences of edits, back and forth.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, HeightField, ReferenceLine};
 use roadwright_scenario::file::to_text;

@@ -1,9 +1,6 @@
 //! Scenario files: what they look like, and what is refused with which words.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use roadwright_scenario::file::{self, from_text, to_text};
 use roadwright_scenario::operation::draw;

@@ -1,7 +1,4 @@
 //! Waves of green in the network: which way they follow, and what edits make of them.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod common;
 
 use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Way};
 use roadwright_scenario::junction::{Conflicts, Layout, Signals, layout, signal_plans};

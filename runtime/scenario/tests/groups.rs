@@ -1,9 +1,6 @@
 //! Groups: who is in them after what is done to their members, in files, and in copies.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{crate_at, crossroads, pond_at, west_to_east};
+use crate::common::{crate_at, crossroads, pond_at, west_to_east};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::operation::groups::{
@@ -121,7 +118,12 @@ fn a_road_that_is_cut_and_merged_keeps_its_group() {
         DVec2::new(-50.0, 0.0),
         DVec2::new(-50.0, 80.0),
     );
-    let edit = draw::road(&scenario, &line.unwrap(), &common::street("Side Street")).unwrap();
+    let edit = draw::road(
+        &scenario,
+        &line.unwrap(),
+        &crate::common::street("Side Street"),
+    )
+    .unwrap();
     let joined = applied(&scenario, edit);
     assert_eq!(members(&joined, 1).len(), 3, "{:?}", members(&joined, 1));
 }

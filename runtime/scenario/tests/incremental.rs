@@ -1,9 +1,6 @@
 //! What is made again after an edit equals what is made from nothing.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::junction::{Layout, layout, layout_after_edit};

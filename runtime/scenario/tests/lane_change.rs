@@ -1,9 +1,6 @@
 //! Lines between lanes that must not be crossed: what they do to lanelets, and that they stay.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::draw;
+use crate::common::draw;
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 use roadwright_scenario::operation::draw::{RoadStyle, split};
@@ -29,7 +26,7 @@ fn street(side: DrivingSide) -> Scenario {
     scenario.apply(Edit::About(Box::new(about))).unwrap();
     let style = RoadStyle {
         section: CrossSection::driving(3, 2, 3.25),
-        ..common::street("street")
+        ..crate::common::street("street")
     };
     draw(&mut scenario, (0.0, 0.0), (200.0, 0.0), &style);
     scenario

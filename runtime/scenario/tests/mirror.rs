@@ -1,9 +1,6 @@
 //! Mirroring: what it does to roads, lanes, trips and rules, and that twice is nothing.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
+use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::check;

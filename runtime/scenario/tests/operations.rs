@@ -1,9 +1,6 @@
 //! Operations on objects: what they change, and that their edits can be taken back.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
+use crate::common::{crate_at, crossroads, draw, pond_at, street, west_to_east};
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::check::check;

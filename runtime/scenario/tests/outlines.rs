@@ -1,10 +1,7 @@
 //! Carriageways, kerbs and pavements of junctions, held against a polygon library and against each
 //! other.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::draw;
+use crate::common::draw;
 use i_overlay::core::fill_rule::FillRule;
 use i_overlay::core::overlay_rule::OverlayRule;
 use i_overlay::float::single::SingleFloatOverlay;

@@ -1,9 +1,6 @@
 //! Turns of lanes and corners that a person decides: what they do, and that they stay.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{crossroads, draw, street};
+use crate::common::{crossroads, draw, street};
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::junction::{Junction, LaneEnd, Turn, layout, layout_after_edit};
 use roadwright_scenario::operation::draw::split;
@@ -526,7 +523,7 @@ fn junctions_that_cannot_be_one_are_refused() {
     let between = between.unwrap().0;
     let agent = Agent {
         start: Place::lane(between, -1, 20.0),
-        ..common::west_to_east()
+        ..crate::common::west_to_east()
     };
     used.apply(Edit::Agent(AgentId(1), Some(Box::new(agent))))
         .unwrap();

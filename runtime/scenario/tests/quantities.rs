@@ -1,5 +1,4 @@
 //! Numbers out of range: refused by edits, by files and by the schema, key by key.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{

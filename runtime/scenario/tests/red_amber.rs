@@ -1,9 +1,6 @@
 //! Red and amber together before green: where, for how long, and what it is taken from.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::crossroads;
+use crate::common::crossroads;
 use roadwright_scenario::junction::{Conflicts, Junction, Light, Signals, layout};
 use roadwright_scenario::*;
 use std::sync::Arc;

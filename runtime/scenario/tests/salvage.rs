@@ -1,5 +1,4 @@
 //! Damaged files: what can be read of them is kept, and the rest is named.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_scenario::{Scenario, file};
 use std::path::{Path, PathBuf};

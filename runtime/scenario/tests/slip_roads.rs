@@ -1,9 +1,6 @@
 //! Slip roads: a lane opens for them beside a fast road, and nobody has to stop.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{draw, street};
+use crate::common::{draw, street};
 use proptest::prelude::*;
 use roadwright_geometry::{DVec2, ReferenceLine, polygon};
 use roadwright_scenario::check::check;

@@ -1,7 +1,4 @@
 //! Vehicle files: what is refused, and how scenarios use them.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-mod common;
 
 use roadwright_scenario::check::{self, Code};
 use roadwright_scenario::vehicle_file::{SHIPPED, VehicleFile, hash};
@@ -288,7 +285,7 @@ fn a_vehicle_type_can_stand_in_a_file_of_its_own() {
             start: Place::ground(0.0, 0.0, 0.0),
             via: Vec::new(),
             destination: Some(Place::ground(50.0, 0.0, 0.0)),
-            ..common::west_to_east()
+            ..crate::common::west_to_east()
         };
         let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
         driven.apply(edit).unwrap();

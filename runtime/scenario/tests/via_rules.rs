@@ -1,9 +1,6 @@
 //! Turn restrictions by way of roads: that they stay, and what is told of those that do not.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{draw, street};
+use crate::common::{draw, street};
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::lane_graph::LaneGraph;

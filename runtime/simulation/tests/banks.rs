@@ -1,5 +1,4 @@
 //! Slopes across the heading: what they do to planar vehicles, against closed forms.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::{atan, cos, sin};
 use roadwright_geometry::{DVec2, HeightField};

@@ -1,5 +1,4 @@
 //! A saved world that is restored with other modules is a branch: they start fresh, and that is told.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_agent::Slot;
 use roadwright_scenario::operation::signals;

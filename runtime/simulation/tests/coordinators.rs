@@ -1,5 +1,4 @@
 //! What junctions and roads tell of themselves, held to what can be seen from outside.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Control, NodeId, RoadId, SignalMode, file};

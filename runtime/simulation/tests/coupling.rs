@@ -1,9 +1,6 @@
 //! Trailers are let go, stand in the way, and are joined on again.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_scenario::*;
 use roadwright_simulation::{
     CouplingError, CouplingOrder, Ending, Ground, HandControls, Party, RunOptions, SavedWorld,

@@ -1,12 +1,7 @@
 //! Agents drive: stories with an outcome.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-mod modules;
-
-use common::*;
-use modules::with_test_modules;
+use crate::modules::with_test_modules;
+use crate::scenarios::*;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
@@ -405,7 +400,7 @@ fn rated(summary: &Summary) -> usize {
 
 #[test]
 fn a_fitness_stands_once_in_a_stack() {
-    let mut scenario = common::crossroads();
+    let mut scenario = crate::scenarios::crossroads();
     let mut stack = Stack::default();
     let twice = vec![ModuleSetting::new("safety"), ModuleSetting::new("safety")];
     assert!(stack.set(Slot::Fitness, twice));

@@ -1,10 +1,6 @@
 //! Grip of the ground: how far vehicles brake, climb and turn on it, at every level that has tyres.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::scenarios::*;
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Registry, Step,
 };

@@ -1,10 +1,6 @@
 //! Drivers who know how slippery the ground ahead is, beside those who do not.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::scenarios::*;
 use roadwright_geometry::{DVec2, HeightField, Pose, ReferenceLine, Segment};
 use roadwright_scenario::operation::draw::{self as drawing, RoadStyle};
 use roadwright_scenario::*;

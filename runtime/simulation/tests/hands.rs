@@ -1,10 +1,6 @@
 //! Vehicles that people drive, and agents that set out again.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::scenarios::*;
 use roadwright_scenario::*;
 use roadwright_simulation::{
     Ground, HandControls, RunOptions, SavedWorld, Status, VehicleRecord, World, builtin_modules,

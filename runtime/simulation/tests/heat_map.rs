@@ -1,11 +1,7 @@
 //! The heat map: held to vehicles that are counted by hand, to other numbers of threads, and to runs
 //! that nobody watches.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-
-use common::{crate_at, crossroads, draw, street, west_to_east};
+use crate::scenarios::{crate_at, crossroads, draw, street, west_to_east};
 use roadwright_scenario::*;
 use roadwright_simulation::{
     Ending, HandControls, HeatCell, HeatMap, HeatPlace, Observer, RunOptions, Session, World,

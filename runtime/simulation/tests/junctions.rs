@@ -1,10 +1,7 @@
 //! The law of junctions, under more traffic than they can take.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod modules;
-
+use crate::modules::with_test_modules;
 use glam::DVec2;
-use modules::with_test_modules;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, unit};
 use roadwright_scenario::junction::{Body, Conflicts, LaneEnd, Light, Signals, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};

@@ -1,11 +1,6 @@
 //! Levels of dynamics: they agree with each other, and drive beside each other.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-mod modules;
-
-use common::*;
+use crate::scenarios::*;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
 use roadwright_simulation::{
@@ -326,7 +321,7 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
 
 #[test]
 fn contacts_by_order_are_those_of_bodies() {
-    let registry = modules::with_test_modules();
+    let registry = crate::modules::with_test_modules();
     // Wherever they meet: on the lane before the junction, at its seams, in it and beyond it.
     for number in 0..24 {
         let scenario = blindly_over_a_junction(70.0 + 3.0 * f64::from(number));

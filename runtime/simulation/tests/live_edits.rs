@@ -1,10 +1,6 @@
 //! Edits that enter a running world between two steps.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-
-use common::{crate_at, crossroads, draw, flows_between_ends, street, west_to_east};
+use crate::scenarios::{crate_at, crossroads, draw, flows_between_ends, street, west_to_east};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::*;

@@ -1,9 +1,6 @@
 //! What vehicles of rigid bodies show of themselves: dials, wheels, mishaps.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use glam::{DVec2, DVec3};
 use roadwright_scenario::{DynamicsLevel, Scenario, VehicleType};
 use roadwright_simulation::{RunOptions, VehicleRecord, World, builtin_modules};

@@ -1,10 +1,6 @@
 //! Controllers that drive by pedals, at every level.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::scenarios::*;
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
 };

@@ -1,10 +1,7 @@
 //! People on foot among more vehicles than junctions can take: never hit, and never kept for long.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod modules;
-
+use crate::modules::with_test_modules;
 use glam::DVec2;
-use modules::with_test_modules;
 use roadwright_geometry::{ReferenceLine, unit};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;

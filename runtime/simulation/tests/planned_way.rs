@@ -1,5 +1,4 @@
 //! Ways of trips before anybody drives.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, file, operation};

@@ -1,10 +1,7 @@
 //! The level of rigid bodies: the same stacks drive it, on hills as well; it goes on from a save bit for
 //! bit, and what it meets pushes back.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{DVec2, HeightField};
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};

@@ -1,9 +1,6 @@
 //! Trailers at level `rigid`: bodies of their own.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_scenario::*;
 use roadwright_simulation::{Ground, HandControls, RunOptions, SavedWorld, World, builtin_modules};
 

@@ -1,11 +1,7 @@
 //! A saved world goes on exactly where it was.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "common/random_steps.rs"]
-mod random_steps;
-
+use crate::random_steps::Random;
 use proptest::prelude::*;
-use random_steps::Random;
 use roadwright_agent::Slot;
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{Ground, RunOptions, SaveError, SavedWorld, World, builtin_modules};

@@ -1,11 +1,6 @@
 //! Scores put drivers in order: good ones before bad ones.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-mod modules;
-
-use common::{draw, street, west_to_east};
+use crate::scenarios::{draw, street, west_to_east};
 use roadwright_agent::Slot;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
@@ -58,7 +53,7 @@ fn scores(controller: ModuleSetting, share: f64) -> BTreeMap<String, f64> {
         let edit = Edit::Agent(AgentId(id + 1), Some(Box::new(agent)));
         road.apply(edit).unwrap();
     }
-    let registry = modules::with_test_modules();
+    let registry = crate::modules::with_test_modules();
     let mut world = World::new(&road, &registry, &RunOptions::default()).unwrap();
     (0..6000).for_each(|_| world.step());
     let summary = world.summary();

@@ -1,9 +1,4 @@
 //! The shipped files are what their program writes.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
-
-#[allow(dead_code, reason = "the program's own `main` is not called here")]
-#[path = "../examples/shipped_scenarios.rs"]
-mod shipped_scenarios;
 
 use roadwright_scenario::file;
 use std::path::PathBuf;
@@ -11,7 +6,7 @@ use std::path::PathBuf;
 #[test]
 fn files_are_up_to_date() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let scenarios = shipped_scenarios::all();
+    let scenarios = crate::shipped_scenarios::all();
     for (name, scenario) in &scenarios {
         let path = folder.join(format!("{name}.scenario.json"));
         let text = std::fs::read_to_string(&path).unwrap();

@@ -1,9 +1,6 @@
 //! The level of the sliding car: the same stacks drive it, it skids, and it is saved.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
 

@@ -1,10 +1,6 @@
 //! Slopes of the terrain: what they do to vehicles at every level, against closed forms.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-#[path = "../../scenario/tests/common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::scenarios::*;
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
 };

@@ -1,5 +1,4 @@
 //! Lines between lanes that must not be crossed, in traffic.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;

@@ -1,9 +1,6 @@
 //! Trailers that stand: vehicles of other types take them, and people on foot stop before them.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::layout;
 use roadwright_scenario::*;

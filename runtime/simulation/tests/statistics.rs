@@ -1,6 +1,5 @@
 //! Statistics of a run: held to its summary, to other numbers of threads, and to runs that nobody
 //! watches.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_scenario::{Scenario, file};
 use roadwright_simulation::{

@@ -1,9 +1,6 @@
 //! A tracked vehicle: the same stacks drive it, it turns where it stands, and goes on from a save.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{DVec2, heading_of};
 use roadwright_scenario::{

@@ -1,9 +1,6 @@
 //! Trailers at every level: they follow, are seen, met and saved.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_scenario::vehicle_file::VehicleFile;
 use roadwright_scenario::{
     Agent, AgentId, DynamicsLevel, Edit, Obstacle, ObstacleId, Place, Scenario, Shape, VehicleType,

@@ -1,9 +1,6 @@
 //! Vehicles with files of their own: who drives them, at which levels, with which drive train.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use roadwright_scenario::{Agent, DynamicsLevel, Edit, Scenario, Settings};
 use roadwright_simulation::{Ground, RunOptions, SavedWorld, World, builtin_modules};
 

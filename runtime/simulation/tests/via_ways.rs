@@ -1,5 +1,4 @@
 //! Restrictions by way of roads, in traffic.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;

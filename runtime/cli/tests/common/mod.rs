@@ -3,6 +3,12 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+/// The path of a shipped scenario.
+pub(crate) fn scenario(name: &str) -> String {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    format!("{folder}/{name}.scenario.json")
+}
+
 /// Runs the program in a folder.
 pub(crate) fn roadwright(folder: &Path, words: &[&str]) -> Output {
     command(folder, words).output().unwrap()

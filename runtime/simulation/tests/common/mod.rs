@@ -1,5 +1,4 @@
 //! What tests of vehicles in files share: shipped scenarios and vehicles.
-#![allow(dead_code, reason = "each test program uses what it needs")]
 
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{Edit, Scenario, VehicleType, file};

@@ -1,0 +1,25 @@
+//! What the editor promises.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod arranging;
+mod common;
+mod comparing;
+mod damaged;
+mod doors;
+mod experiment;
+mod fuzz;
+mod green_wave;
+mod groups;
+mod idle;
+mod junction_rules;
+mod junction_tools;
+mod junctions;
+mod kinds;
+mod modules;
+mod past;
+mod pictures;
+mod scan;
+#[path = "../../runtime/scenario/tests/common/mod.rs"]
+mod scenarios;
+mod stories;
+mod workshop;

@@ -1,0 +1,24 @@
+//! What the program promises.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod absurd;
+mod architecture;
+mod bench;
+mod bundles;
+mod common;
+mod courses;
+mod documentation;
+mod evil;
+mod kept_inputs;
+mod plugins;
+mod program;
+#[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]
+#[path = "../../../fuzz/src/lib.rs"]
+mod readers;
+mod save;
+#[path = "../../scenario/tests/common/mod.rs"]
+mod scenarios;
+mod terminal;
+mod training;
+mod vehicles;
+mod world_access;

@@ -1,0 +1,43 @@
+//! What the simulation promises.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod banks;
+mod branches;
+mod common;
+mod coordinators;
+mod coupling;
+mod determinism;
+mod driving;
+mod grip;
+mod grip_ahead;
+mod hands;
+mod heat_map;
+mod junctions;
+mod levels;
+mod live_edits;
+mod mechanics;
+mod modules;
+mod pedals;
+mod people;
+mod planned_way;
+#[path = "common/random_steps.rs"]
+mod random_steps;
+mod rigid;
+mod rigid_trailers;
+mod save;
+#[path = "../../scenario/tests/common/mod.rs"]
+mod scenarios;
+mod scores;
+mod shipped;
+#[allow(dead_code, reason = "the program's own `main` is not called here")]
+#[path = "../examples/shipped_scenarios.rs"]
+mod shipped_scenarios;
+mod sliding;
+mod slopes;
+mod solid_lines;
+mod standing;
+mod statistics;
+mod tracks;
+mod trailers;
+mod vehicles;
+mod via_ways;
