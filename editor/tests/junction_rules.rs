@@ -366,6 +366,35 @@ fn roads_that_go_first_rule_a_merged_junction_too() {
         &bench,
         &format!("Decided at {second}, for all nodes")
     ));
+    // Both name some; what is chosen then holds for all of it, and is taken back as a whole.
+    let before = bench.scenario().clone();
+    let arms = junction(&bench, first).arms.clone();
+    let other = arms.iter().map(|arm| arm.road).find(|&other| other != road);
+    let other = other.unwrap();
+    for (node, major) in [(first, other), (second, road)] {
+        decide(&mut bench, node, |rules| {
+            (rules.control, rules.major) = (Some(Control::Priority), vec![major]);
+        });
+    }
+    let named = |bench: &Bench| {
+        let nodes = [first, second].into_iter();
+        nodes
+            .flat_map(|id| rules(bench, id).major)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(named(&bench), [other, road]);
+    let name = road.to_string();
+    let role = egui::accesskit::Role::CheckBox;
+    bench.harness.get_by_role_and_label(role, &name).click();
+    bench.harness.step();
+    bench.settle();
+    assert!(!named(&bench).contains(&road) && named(&bench).contains(&other));
+    bench.press("By the roads");
+    assert_eq!(named(&bench), []);
+    for _ in 0..4 {
+        undo(&mut bench);
+    }
+    assert_eq!(bench.scenario(), &before);
 }
 
 #[test]

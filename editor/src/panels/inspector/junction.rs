@@ -10,7 +10,8 @@ use roadwright_agent::ModuleKind;
 use roadwright_scenario::junction::{DEFAULT_CYCLE, Junction, Sign};
 use roadwright_scenario::operation::signals::ruling_node;
 use roadwright_scenario::{
-    Control, Edit, Node, NodeId, RoadId, SignalControllerSetting, SignalMode, SignalPlan,
+    Control, Edit, Node, NodeId, RoadId, RoadNetwork, SignalControllerSetting, SignalMode,
+    SignalPlan,
 };
 
 /// Road ends from which on it matters who goes first.
@@ -198,7 +199,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, clicked: NodeId, actions: &mut Vec<
         controller::ui(ui, model, &mut subject);
     }
     if has_majors(junction.control) {
-        majors(ui, junction, &mut subject);
+        majors(ui, network, (id, junction), actions);
     }
 }
 
@@ -265,14 +266,24 @@ fn has_majors(control: Control) -> bool {
 }
 
 /// The roads that go first, to be chosen.
-fn majors(ui: &mut Ui, junction: &Junction, subject: &mut Subject<'_, Node>) {
+fn majors(
+    ui: &mut Ui,
+    network: &RoadNetwork,
+    (id, junction): (NodeId, &Junction),
+    actions: &mut Vec<Action>,
+) {
     ui.label("Roads that go first:");
+    let mut apply = |roads: Vec<RoadId>| {
+        let label = format!("Roads that go first at {id}");
+        let edit = with_majors(network, (id, junction), &roads);
+        actions.push(Action::Apply(label, edit));
+    };
     // What a person has chosen holds until it is taken back, whatever the roads are since.
-    let is_chosen = !subject.object.rules.major.is_empty();
+    let mut nodes = junction.nodes.iter().filter_map(|&id| network.node(id));
+    let is_chosen = nodes.any(|node| !node.rules.major.is_empty());
     let reset = is_chosen.then(|| ui.button("By the roads"));
     if reset.is_some_and(|button| button.clicked()) {
-        let label = format!("Roads that go first at {}", subject.name);
-        subject.apply(label, |node| node.rules.major.clear());
+        apply(Vec::new());
     }
     ui.horizontal_wrapped(|ui| {
         for arm in &junction.arms {
@@ -292,13 +303,29 @@ fn majors(ui: &mut Ui, junction: &Junction, subject: &mut Subject<'_, Node>) {
                     })
                     .map(|other| other.road)
                     .collect();
-                let name = subject.name.clone();
-                subject.apply(format!("Roads that go first at {name}"), |node| {
-                    node.rules.major = now;
-                });
+                apply(now);
             }
         }
     });
+}
+
+/// The edit after which just these roads go first. The nodes of a merged junction name them together, so the
+/// others than the one that decides name none.
+fn with_majors(
+    network: &RoadNetwork,
+    (ruling, junction): (NodeId, &Junction),
+    roads: &[RoadId],
+) -> Edit {
+    let edits = junction.nodes.iter().filter_map(|&id| {
+        let mut node = network.node(id)?.clone();
+        let roads = if id == ruling { roads } else { &[] };
+        if node.rules.major == roads {
+            return None;
+        }
+        node.rules.major = roads.to_vec();
+        Some(Edit::Node(id, Some(node)))
+    });
+    Edit::Batch(edits.collect())
 }
 
 #[cfg(test)]
