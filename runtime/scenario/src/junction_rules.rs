@@ -4,10 +4,10 @@ mod shape;
 
 pub use shape::{CornerRule, LaneTurn, RoadLane, TurnRules};
 
-use crate::ids::RoadId;
+use crate::ids::{NodeId, RoadId};
 use crate::junction::Turn;
 use crate::named::named;
-use crate::network::Restriction;
+use crate::network::{Restriction, RoadNetwork};
 use crate::quantity::{
     Clearance, CrossingWidth, Cycle, Duration, PeoplePerHour, Quantity, RedAmber, Validate, at,
 };
@@ -133,9 +133,20 @@ const MAX_CROSSINGS: usize = 64;
 /// Roads within a junction that may be named for one node.
 const MAX_INTERNAL: usize = 64;
 
+/// The node whose rules say who goes first at the junction of some nodes: signals at any of them rule all of
+/// it, else it is the first one that says something; `None` if nothing is decided.
+pub(crate) fn deciding_node(network: &RoadNetwork, nodes: &[NodeId]) -> Option<NodeId> {
+    let rules = |id: &NodeId| network.node(*id).map(|node| &node.rules);
+    let has_signals =
+        |id: &NodeId| rules(id).is_some_and(|rules| rules.control == Some(Control::Signals));
+    let decides = |id: &NodeId| rules(id).is_some_and(JunctionRules::decide_who_goes_first);
+    let nodes = || nodes.iter().copied();
+    nodes().find(has_signals).or_else(|| nodes().find(decides))
+}
+
 impl JunctionRules {
     /// Whether a person has decided who goes first: by a control, a plan, or the roads that do.
-    pub(crate) fn decide_who_goes_first(&self) -> bool {
+    fn decide_who_goes_first(&self) -> bool {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
 

@@ -17,7 +17,9 @@ use super::{Arm, Junction, Site, build, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::{Control, CornerRule, CrossingRule, JunctionRules, TurnRules};
+use crate::junction_rules::{
+    Control, CornerRule, CrossingRule, JunctionRules, TurnRules, deciding_node,
+};
 use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Lane, Road, RoadEnd};
 use crate::via_rules::{Followed, ViaRules};
@@ -379,15 +381,10 @@ impl<'a> Planner<'a> {
     /// smallest node says that says anything. Nodes that say the same name their major roads together;
     /// turn restrictions are each node's own; crossings, turns of lanes and corners are those of all.
     fn rules(&self, root: NodeId) -> JunctionRules {
-        let nodes = self.members[&root].iter();
-        let decided: Vec<&JunctionRules> = nodes
-            .filter_map(|&id| Some(&self.network.node(id)?.rules))
-            .filter(|rules| rules.decide_who_goes_first())
-            .collect();
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));
-        let has_signals = |rules: &&&JunctionRules| rules.control == Some(Control::Signals);
-        let chosen = decided.iter().find(has_signals).or(decided.first());
+        let chosen = deciding_node(self.network, &self.members[&root]);
+        let chosen = chosen.and_then(|id| Some(&self.network.node(id)?.rules));
         let Some(chosen) = chosen else {
             return JunctionRules {
                 crossings,
@@ -396,9 +393,8 @@ impl<'a> Planner<'a> {
                 ..JunctionRules::default()
             };
         };
-        let alike = decided
-            .iter()
-            .filter(|rules| rules.control == chosen.control);
+        let rules = self.rules_of_nodes(root);
+        let alike = rules.filter(|rules| rules.control == chosen.control);
         JunctionRules {
             crossings,
             turns,
@@ -406,7 +402,7 @@ impl<'a> Planner<'a> {
             major: alike
                 .flat_map(|rules| rules.major.iter().copied())
                 .collect(),
-            ..(*chosen).clone()
+            ..chosen.clone()
         }
     }
 
