@@ -1,13 +1,10 @@
 //! The layers point one way, and ARCHITECTURE.md names what there is.
 
+use crate::common::root;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 /// The platform that this test runs on; crates of others are not downloaded.
 fn host() -> String {

@@ -337,10 +337,7 @@ fn drives_of_the_stream_are_logged_every_10_m_and_the_log_goes_on() {
 fn courses_are_told_apart_by_what_they_are_and_not_by_their_drivers() {
     let folder = tempfile::tempdir().unwrap();
     let place = |name: &str| folder.path().join(name);
-    let scenario = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../scenarios/obstacle-field.scenario.json"
-    );
+    let scenario = crate::common::scenario("obstacle-field");
     let text = std::fs::read_to_string(scenario).unwrap();
     std::fs::write(place("a.scenario.json"), &text).unwrap();
     // Another stack for all, and another name of the file: the same course.
@@ -448,11 +445,8 @@ fn a_rule_that_watches_stops_by_itself() {
 #[test]
 fn a_scenario_of_ones_own_is_a_course() {
     let folder = tempfile::tempdir().unwrap();
-    let scenario = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../scenarios/obstacle-field.scenario.json"
-    );
-    std::fs::copy(scenario, folder.path().join("mine.scenario.json")).unwrap();
+    let scenario = crate::common::scenario("obstacle-field");
+    std::fs::copy(&scenario, folder.path().join("mine.scenario.json")).unwrap();
     let run =
         "run mine.scenario.json --use controller=pursuit --vehicle car --runs 2 --out own.json";
     let own = json(folder.path(), run);

@@ -566,12 +566,9 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
 fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
     let folder = folder();
     // Many agents: what counts is the call, not the share of an agent in it.
-    let town = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../scenarios/old-town.scenario.json"
-    );
+    let town = crate::common::scenario("old-town");
     let more = ["--isolate", ID, "--json"];
-    let words = [&["run", town, "--seconds", "0.7"], &RUN[4..], &USE, &more].concat();
+    let words = [&["run", &town, "--seconds", "0.7"], &RUN[4..], &USE, &more].concat();
     let drive = |evil: &str| {
         let output = roadwright(folder.path(), evil, &words);
         assert_eq!(output.status.code(), Some(0), "{}", told(&output));

@@ -1,5 +1,6 @@
 //! What fuzzing has found stays found: each input that is kept goes through its reader again.
 
+use crate::common::root;
 use crate::readers;
 use std::path::{Path, PathBuf};
 
@@ -13,10 +14,6 @@ const TARGETS: [Target; 5] = [
     (readers::script, &["fuzz/corpus/script", "scripts"]),
     (readers::plugin_file, &["runtime/extension/tests/abi"]),
 ];
-
-fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
 
 fn inputs(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap();

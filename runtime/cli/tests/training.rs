@@ -334,17 +334,14 @@ fn trained_values_are_compared_and_applied() {
         "fuzzy_driver.rule_avoid_steer_narrow_near"
     );
     assert_eq!(compared["genes"][0]["before"], "SHARP");
-    let scenario = concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/../../scenarios/obstacle-field.scenario.json"
-    );
+    let scenario = crate::common::scenario("obstacle-field");
     let apply = |stack: &str| {
         let words = [
             "train",
             "apply",
             "kept.json",
             "--to",
-            scenario,
+            &scenario,
             "--stack",
             stack,
         ];

@@ -18,7 +18,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// Files of library and program code with the lines that hold a text.
 fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
-    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let root = crate::common::root();
     let mut files = Vec::new();
     for folder in std::fs::read_dir(root.join("runtime")).unwrap() {
         let source = folder.unwrap().path().join("src");

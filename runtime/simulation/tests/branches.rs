@@ -1,17 +1,12 @@
 //! A saved world that is restored with other modules is a branch: they start fresh, and that is told.
 
+use crate::common::shipped;
 use roadwright_agent::Slot;
 use roadwright_scenario::operation::signals;
-use roadwright_scenario::{Edit, ModuleSetting, Scenario, file};
+use roadwright_scenario::{Edit, ModuleSetting, Scenario};
 use roadwright_simulation::{
     Ground, ModuleOverrides, RunOptions, SaveError, SavedWorld, World, builtin_modules,
 };
-use std::path::PathBuf;
-
-fn shipped(name: &str) -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
-}
 
 fn using(slot: Slot, ids: &[&str]) -> RunOptions {
     let mut modules = ModuleOverrides::default();

@@ -1,31 +1,8 @@
 //! The contract: the same scenario and seed give the same bits, whatever runs beside.
 
-use roadwright_scenario::{Scenario, file};
+use crate::common::{all_shipped, has_scripts, shipped};
+use roadwright_scenario::Scenario;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
-use std::path::PathBuf;
-
-fn shipped(name: &str) -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
-}
-
-/// Scenarios with scripts are held in the tests of the extension crate.
-const SCRIPTED: [&str; 4] = ["chase", "convoy", "rush-hour", "trailer-yard"];
-
-/// The names of all other shipped scenarios, so that none that is added is forgotten.
-fn shipped_without_scripts() -> Vec<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let files = std::fs::read_dir(folder).unwrap();
-    let names = files.filter_map(|file| {
-        let name = file.unwrap().file_name().into_string().unwrap();
-        Some(name.strip_suffix(".scenario.json")?.to_owned())
-    });
-    let mut names: Vec<String> = names
-        .filter(|name| !SCRIPTED.contains(&name.as_str()))
-        .collect();
-    names.sort();
-    names
-}
 
 fn world(scenario: &Scenario, options: &RunOptions) -> World {
     World::new(scenario, &builtin_modules(), options).unwrap()
@@ -105,13 +82,18 @@ fn golden_hashes_hold() {
     // not meant, something is no longer deterministic.
     let golden = include_str!("golden.txt");
     let mut found = String::new();
-    for name in shipped_without_scripts() {
+    for name in all_shipped() {
+        let scenario = shipped(&name);
+        // Those are held in the tests of the extension crate.
+        if has_scripts(&scenario) {
+            continue;
+        }
         let seconds = match name.as_str() {
             "crossroads" => 40.0,
             "figure-eight" | "obstacle-field" => 60.0,
             _ => 20.0,
         };
-        let mut world = world(&shipped(&name), &RunOptions::default());
+        let mut world = world(&scenario, &RunOptions::default());
         while world.time() < seconds {
             world.step();
         }

@@ -1,5 +1,6 @@
 //! Levels of dynamics: they agree with each other, and drive beside each other.
 
+use crate::common::shipped;
 use crate::scenarios::*;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
@@ -7,12 +8,6 @@ use roadwright_simulation::{
     Ground, RunOptions, SavedWorld, Status, Summary, World, builtin_modules,
 };
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
-
-fn shipped(name: &str) -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
-}
 
 fn at_level(level: DynamicsLevel, dt: f64) -> RunOptions {
     RunOptions {

@@ -1,14 +1,12 @@
 //! Ways of trips before anybody drives.
 
 use roadwright_geometry::DVec2;
-use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, file, operation};
+use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, operation};
 use roadwright_simulation::{PlannedWay, RunOptions, WayFinder, World, builtin_modules};
-use std::path::Path;
 use std::sync::Arc;
 
 fn shipped(name: &str) -> Arc<Scenario> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    Arc::new(file::load(&folder.join(format!("{name}.scenario.json"))).unwrap())
+    Arc::new(crate::common::shipped(name))
 }
 
 fn agent(start: Place, destination: Place) -> Agent {

@@ -1,19 +1,13 @@
 //! A saved world goes on exactly where it was.
 
+use crate::common::{all_shipped, has_scripts, shipped};
 use crate::random_steps::Random;
 use proptest::prelude::*;
-use roadwright_agent::Slot;
-use roadwright_scenario::{Scenario, file};
+use roadwright_scenario::Scenario;
 use roadwright_simulation::{Ground, RunOptions, SaveError, SavedWorld, World, builtin_modules};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::OnceLock;
-
-fn shipped(name: &str) -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    file::load(&folder.join(format!("{name}.scenario.json"))).unwrap()
-}
 
 fn run(world: &mut World, steps: u64) {
     (0..steps).for_each(|_| world.step());
@@ -74,25 +68,6 @@ fn going_on_equals_an_uninterrupted_run() {
             assert_eq!(world.summary(), whole.summary(), "{name}, moment {number}");
         }
     }
-}
-
-/// Names of the shipped scenarios, in order.
-fn all_shipped() -> Vec<String> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let files = std::fs::read_dir(folder).unwrap();
-    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
-    let mut names: Vec<_> = names
-        .filter_map(|name| Some(name.strip_suffix(".scenario.json")?.to_owned()))
-        .collect();
-    names.sort();
-    names
-}
-
-/// Whether a stack of a scenario names a script: those are driven by a test of the crate that loads them.
-fn has_scripts(scenario: &Scenario) -> bool {
-    let stacks = scenario.stacks().values();
-    let mut settings = stacks.flat_map(|stack| stack.settings(Slot::Behaviour));
-    settings.any(|setting| setting.module.ends_with(".rhai"))
 }
 
 /// The hash of all snapshots after so many steps.

@@ -1,7 +1,12 @@
 //! The program as authors of plugins and scripts call it.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+/// The folder of the whole project.
+pub(crate) fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
 
 /// The path of a shipped scenario.
 pub(crate) fn scenario(name: &str) -> String {

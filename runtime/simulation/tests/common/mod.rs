@@ -1,5 +1,6 @@
 //! What tests of vehicles in files share: shipped scenarios and vehicles.
 
+use roadwright_agent::Slot;
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
 use roadwright_scenario::{Edit, Scenario, VehicleType, file};
 use std::path::PathBuf;
@@ -11,6 +12,24 @@ pub(crate) fn scenarios() -> PathBuf {
 
 pub(crate) fn shipped(name: &str) -> Scenario {
     file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
+}
+
+/// Names of the shipped scenarios, in order.
+pub(crate) fn all_shipped() -> Vec<String> {
+    let files = std::fs::read_dir(scenarios()).unwrap();
+    let names = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<_> = names
+        .filter_map(|name| Some(name.strip_suffix(".scenario.json")?.to_owned()))
+        .collect();
+    names.sort();
+    names
+}
+
+/// Whether a stack of a scenario names a script: those are driven by a test of the crate that loads them.
+pub(crate) fn has_scripts(scenario: &Scenario) -> bool {
+    let stacks = scenario.stacks().values();
+    let mut settings = stacks.flat_map(|stack| stack.settings(Slot::Behaviour));
+    settings.any(|setting| setting.module.ends_with(".rhai"))
 }
 
 /// A shipped vehicle, with changes, as a scenario has it.
