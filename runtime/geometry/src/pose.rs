@@ -72,6 +72,14 @@ impl Pose {
         }
     }
 
+    /// The same place looking `angle` further to the left, rad.
+    pub fn turned(&self, angle: f64) -> Self {
+        Self {
+            position: self.position,
+            heading: wrap_angle(self.heading + angle),
+        }
+    }
+
     /// This pose moved sideways, `t` metres to the left.
     pub fn shifted(&self, t: f64) -> Self {
         Self {

@@ -3,7 +3,7 @@
 use super::{ArmEnd, Sign, Turns};
 use crate::access::LaneAccess;
 use crate::ids::RoadId;
-use crate::road::{DrivingSide, Poly3, Road, RoadEnd};
+use crate::road::{DrivingSide, LaneSection, Poly3, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of};
@@ -12,6 +12,9 @@ use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of};
 const EDGE_TOLERANCE: f64 = 0.01;
 /// Largest distance between points of an edge whose width may change, m.
 const EDGE_STEP: f64 = 2.0;
+
+/// Over so long a piece of a lane it is seen where it leads, m.
+const DRIFT_STEP: f64 = 0.01;
 
 /// A side of an arm, seen outward from the junction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -226,6 +229,10 @@ impl<'a> Arm<'a> {
             })
             .map(|(lane, band)| {
                 let pose = self.road.reference_line.offset_pose(s, band.centre);
+                let pose = match self.constant {
+                    Some(_) => pose,
+                    None => pose.turned(self.drift(section, s, lane.id)),
+                };
                 let curvature = self.road.reference_line.curvature(s);
                 let (pose, lateral, curvature) = if toward_growing_s {
                     (pose, band.centre, curvature)
@@ -246,6 +253,24 @@ impl<'a> Arm<'a> {
             .collect();
         lanes.sort_by(|a, b| b.lateral.total_cmp(&a.lateral).then(a.id.cmp(&b.id)));
         lanes
+    }
+
+    /// How far the middle of a lane turns away from the reference line at a distance along the road, rad to
+    /// the left: where lanes open or close beside it, or widen.
+    fn drift(&self, section: &LaneSection, s: f64, lane: i8) -> f64 {
+        let centre = |s: f64| {
+            let bands = self.road.lane_bands(section, s);
+            let place = section.lanes.iter().position(|other| other.id == lane);
+            place.map_or(0.0, |place| bands[place].centre)
+        };
+        // Within the section: before and behind it lanes of the same id may lie elsewhere.
+        let inside = match self.end {
+            RoadEnd::Start => s + DRIFT_STEP,
+            RoadEnd::End => s - DRIFT_STEP,
+        };
+        let slope = (centre(inside) - centre(s)) / (inside - s);
+        let stretched = 1.0 - self.road.reference_line.curvature(s) * centre(s);
+        slope.atan2(stretched.max(0.1))
     }
 }
 

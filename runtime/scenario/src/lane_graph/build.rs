@@ -15,6 +15,7 @@ use crate::via_rules::ViaRules;
 use roadwright_geometry::centre_line::CentreLines;
 use roadwright_geometry::{DVec2, ReferenceLine};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -29,6 +30,8 @@ const MIN_LANE_CHANGE: f64 = 15.0;
 /// Two lanes of opposite directions that are narrower than this have no buses, m: one is 2.55 m wide, and
 /// reaches over its lane by ten centimetres to both sides at most.
 const NARROW_FOR_BUSES: f64 = Body::LONG.width - 0.2;
+/// A lane begins where another ends if their middles are nearer to each other than this there, m.
+const SAME_PLACE: f64 = 0.5;
 /// Lanes shorter than this between their junctions are dropped, m.
 const MIN_LANELET: f64 = 0.05;
 
@@ -245,32 +248,78 @@ impl Builder {
         }
     }
 
-    /// Lanes that continue in the next lane section.
+    /// Lanes that continue in the next lane section: in the lane that begins where they end, or else in
+    /// that of the same id.
     ///
-    /// The lanelets of a lane stand in `of_lane` by growing s. A lane that is driven along growing
-    /// s runs through them in that order, one against it in the reverse; where the direction
-    /// changes between sections nothing follows.
+    /// ```text
+    ///      1 ------------ 2 ---------     Where a median opens, lanes lie where they lay, with other
+    ///                     1 <median>      ids. A lane that opens beside another begins elsewhere, with
+    ///     -1 ------------ -2 --------     no width yet.
+    /// ```
+    ///
+    /// Where the direction of a lane changes between sections nothing follows. O(lanelets * lanes of a
+    /// section).
     fn link_sections(&mut self) {
         let mut links = std::mem::take(&mut self.links);
-        for pair in self.of_lane.values().flat_map(|list| list.windows(2)) {
-            let forward =
-                |id: LaneletId| self.lanelet(id).road_span.1 > self.lanelet(id).road_span.0;
-            let (from, to) = match (forward(pair[0]), forward(pair[1])) {
-                (true, true) => (pair[0], pair[1]),
-                (false, false) => (pair[1], pair[0]),
-                _ => continue,
-            };
-            if self.sections_touch(from, to) {
-                links.push((from, to));
+        // Lanelets of roads stand by road and section so far, and no connection is among them.
+        let of_section = |a: &Lanelet, b: &Lanelet| section_of(a) == section_of(b);
+        let mut first = 0;
+        let mut before: Option<Range<LaneletId>> = None;
+        for section in self.lanelets.chunk_by(of_section) {
+            let here = first..first + section.len() as LaneletId;
+            first = here.end;
+            if let Some(before) = before.replace(here.clone()) {
+                self.link(&before, &here, &mut links);
+                self.link(&here, &before, &mut links);
             }
         }
         self.links = links;
     }
 
-    /// Whether one lanelet begins where another ends: a section between them may have no such lane,
-    /// or lie inside a junction.
+    /// Links lanelets of one section that end at another one to those that begin there.
+    fn link(
+        &self,
+        ending: &Range<LaneletId>,
+        beginning: &Range<LaneletId>,
+        links: &mut Vec<(LaneletId, LaneletId)>,
+    ) {
+        let lies_on = |from, to| self.sections_touch(from, to) && self.lies_on(from, to);
+        for from in ending.clone() {
+            let here = beginning.clone().find(|&to| lies_on(from, to));
+            let named = || {
+                beginning.clone().find(|&to| {
+                    let is_named = self.lane_id(from) == self.lane_id(to);
+                    let is_taken = || ending.clone().any(|other| lies_on(other, to));
+                    is_named && self.sections_touch(from, to) && !is_taken()
+                })
+            };
+            links.extend(here.or_else(named).map(|to| (from, to)));
+        }
+    }
+
+    fn lane_id(&self, id: LaneletId) -> Option<i8> {
+        match self.lanelet(id).kind {
+            LaneletKind::Lane { lane, .. } => Some(lane),
+            LaneletKind::Connection { .. } => None,
+        }
+    }
+
+    /// Whether one lanelet begins where another ends, along their road, and is driven in the same direction:
+    /// a section between them may have no such lane, or lie inside a junction.
     fn sections_touch(&self, from: LaneletId, to: LaneletId) -> bool {
-        (self.lanelet(from).road_span.1 - self.lanelet(to).road_span.0).abs() < 1e-6
+        let (from, to) = (self.lanelet(from), self.lanelet(to));
+        let goes_up = |lanelet: &Lanelet| lanelet.road_span.1 > lanelet.road_span.0;
+        let is_one_road = from.road() == to.road();
+        is_one_road
+            && (from.road_span.1 - to.road_span.0).abs() < 1e-6
+            && goes_up(from) == goes_up(to)
+    }
+
+    /// Whether a lanelet begins in the place where another ends.
+    fn lies_on(&self, from: LaneletId, to: LaneletId) -> bool {
+        let line = |id: LaneletId| self.lines.line(self.lanelet(id).line);
+        let end = line(from).pose(self.lanelet(from).length()).position;
+        (line(to).pose(0.0).position - end).length() < SAME_PLACE
     }
 
     /// The connections of all junctions, and what follows what across them.
@@ -511,4 +560,12 @@ fn lane_distances(road: &Road, section: &LaneSection, (from, to): (f64, f64)) ->
 /// Within 1 cm: a bend with a radius of 6 m gets a point about every 70 cm.
 fn curve_points(curve: &ReferenceLine) -> Vec<DVec2> {
     curve.sample(0.01, 0.0)
+}
+
+/// The road and the section that a lanelet lies in.
+fn section_of(lanelet: &Lanelet) -> Option<(RoadId, u16)> {
+    match lanelet.kind {
+        LaneletKind::Lane { road, section, .. } => Some((road, section)),
+        LaneletKind::Connection { .. } => None,
+    }
 }
