@@ -3,8 +3,9 @@
 use crate::marks::Board;
 use crate::scene::{Scene, StreetName};
 use crate::tools::ToolOptions;
+use egui::emath::Rot2;
 use egui::epaint::TextShape;
-use egui::{Color32, FontId, Pos2, Rect, Vec2, vec2};
+use egui::{Color32, FontId, Pos2, Rect, Stroke, Vec2, vec2};
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_render::{ground, palette, street_name};
 use roadwright_scenario::Scenario;
@@ -98,7 +99,7 @@ impl Board<'_> {
         let road = scene.scenario.network().road(street.road)?;
         let clear = if self.camera.scale * street_name::ARROW_SCALE <= 1.0 {
             let side = scene.scenario.about().driving_side;
-            street_name::clear_of_arrows(road, side, street.stretch)?
+            street_name::clear_of_ends(road, side, street.stretch)?
         } else {
             street.stretch
         };
@@ -178,6 +179,11 @@ impl Board<'_> {
     fn with_halo(&self, text: TextShape, is_on_road: bool) {
         let (ink, halo) = if is_on_road {
             let asphalt = self.theme.of_the_map(palette::ASPHALT);
+            // Between the words as well: no line of the road shows there.
+            let (size, turn) = (text.galley.size(), Rot2::from_angle(text.angle));
+            let middle = [0.0, size.x].map(|x| text.pos + turn * vec2(x, 0.5 * size.y));
+            self.painter
+                .line_segment(middle, Stroke::new(2.0 * HALO, asphalt));
             (self.theme.of_the_map(palette::ROAD_INK), asphalt)
         } else {
             (self.theme.ink(), self.theme.of_the_map(palette::GROUND))

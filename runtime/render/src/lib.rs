@@ -37,6 +37,7 @@ mod island;
 pub mod land;
 mod map;
 mod marking;
+mod median;
 mod mini;
 mod names;
 mod painter;

@@ -7,8 +7,8 @@ use crate::hint::Hint;
 use crate::painter::{Painter, Pass};
 use crate::palette::{self, DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, bodies, crossing, furniture, gore, ground, guide, hint, island, land, marking, mini,
-    names, points_of_interest, road, signal, splitter, symbol, terrain,
+    arrow, bodies, crossing, furniture, gore, ground, guide, hint, island, land, marking, median,
+    mini, names, points_of_interest, road, signal, splitter, symbol, terrain,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
@@ -290,7 +290,7 @@ pub fn roads_and_junctions(
     island::draw(painter, scenario, layout, roads);
     road::draw(painter, scenario, &stretches, junctions);
     guide::cycle_surfaces(painter, scenario, junctions);
-    splitter::raised(painter, junctions);
+    median::raised(painter, scenario, &stretches, junctions);
     painter.begin(Pass::Marking);
     marking::lines(painter, scenario, layout, &stretches);
     symbol::draw(painter, scenario, &stretches);
@@ -298,7 +298,7 @@ pub fn roads_and_junctions(
     marking::through_lines(painter, scenario, junctions);
     guide::lines(painter, scenario, junctions);
     mini::islands(painter, junctions);
-    splitter::painted(painter, junctions);
+    splitter::painted(painter, scenario, junctions);
     crossing::zebras(painter, junctions);
     marking::stop_lines(painter, scenario, layout, junctions);
     arrow::turns(painter, scenario, layout, junctions);

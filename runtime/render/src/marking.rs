@@ -3,6 +3,7 @@
 //! Widths and lengths are those of town streets in central Europe; all paint fades with the width of
 //! a lane in pixels, so nothing pops.
 
+use crate::median;
 use crate::painter::Painter;
 use crate::palette::{MARKING, faded};
 use crate::road::Stretch;
@@ -86,6 +87,8 @@ enum Style {
     },
     /// The same all along.
     Plain { dash: Dash, width: f64 },
+    /// Beside a median, to the very end: it goes on in what lies beyond.
+    Median,
 }
 
 /// Lines along lanes.
@@ -99,7 +102,7 @@ pub(crate) fn lines(
     for stretch in stretches.iter().filter(|s| s.road.class != RoadClass::Path) {
         let ends = Ends::of(stretch.id, stretch.road, layout);
         for (place, pair) in stretch.section.lanes.windows(2).enumerate() {
-            let Some(style) = style(stretch, (&pair[0], &pair[1]), side) else {
+            let Some(style) = style(stretch, (place, &pair[0], &pair[1]), side) else {
                 continue;
             };
             // Lanes run from left to right; the border is the right edge of the left one.
@@ -120,8 +123,12 @@ pub(crate) fn lines(
     }
 }
 
-/// How the border between two lanes is painted, if at all.
-fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide) -> Option<Style> {
+/// How the border between two lanes is painted, if at all; `place` is that of the left one in its section.
+fn style(
+    stretch: &Stretch<'_>,
+    (place, left, right): (usize, &Lane, &Lane),
+    side: DrivingSide,
+) -> Option<Style> {
     let plain = |dash, width| Some(Style::Plain { dash, width });
     let is_fast = stretch.road.speed_limit >= RURAL;
     match (left.kind.is_drivable(), right.kind.is_drivable()) {
@@ -153,15 +160,16 @@ fn style(stretch: &Stretch<'_>, (left, right): (&Lane, &Lane), side: DrivingSide
         }),
         (true, false) | (false, true) => {
             let is_motorway = stretch.road.class == RoadClass::Motorway;
-            let other = if left.kind.is_drivable() {
-                right.kind
+            let (other, its_place) = if left.kind.is_drivable() {
+                (right.kind, place + 1)
             } else {
-                left.kind
+                (left.kind, place)
             };
             match other {
                 LaneType::Parking => plain(Some(PARKING_DASH), LINE),
                 LaneType::Biking => plain(None, CYCLE_LINE),
                 LaneType::Shoulder => plain(None, if is_motorway { WIDE_LINE } else { LINE }),
+                LaneType::Median if median::has_line(stretch, its_place) => Some(Style::Median),
                 _ => None,
             }
         }
@@ -232,6 +240,7 @@ fn line(
     };
     match style {
         Style::Plain { dash, width } => paint((from, to), 0.0, dash, width),
+        Style::Median => paint(stretch.range(), 0.0, None, LINE),
         Style::Avenue => {
             for shift in [DOUBLE, -DOUBLE] {
                 paint((from, to), shift, None, LINE);

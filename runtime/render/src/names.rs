@@ -2,7 +2,8 @@
 
 use crate::canvas::Canvas;
 use crate::ground;
-use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK};
+use crate::painter::Painter;
+use crate::palette::{ASPHALT, GROUND, INK, ROAD_INK, rgb};
 use crate::street_name;
 use roadwright_geometry::Pose;
 use roadwright_scenario::junction::Layout;
@@ -111,6 +112,12 @@ pub(crate) fn streets(
             } else {
                 (INK, GROUND)
             };
+            if is_on_road {
+                // Between the words as well: no line of the road shows there.
+                let half = 0.5 * f64::from(width) / canvas.scale;
+                let ends = [-half, half].map(|ahead| middle.point(ahead, 0.0));
+                canvas.line(&ends, 0.0, 0.34 * size, None, rgb(halo));
+            }
             canvas.text_along(name, middle, size, ink, halo);
         }
     }
@@ -132,7 +139,7 @@ fn longest_stretches<'a>(
     for (id, road) in roads.filter(|(_, road)| is_named(road)) {
         let whole = layout.remaining(id, road);
         let clear = whole.and_then(|stretch| match canvas.scale >= street_name::ARROW_SCALE {
-            true => street_name::clear_of_arrows(road, scenario.about().driving_side, stretch),
+            true => street_name::clear_of_ends(road, scenario.about().driving_side, stretch),
             false => Some(stretch),
         });
         let seen = clear.and_then(|stretch| street_name::in_view(road, stretch, view));

@@ -15,9 +15,7 @@
 
 use crate::gore;
 use crate::painter::{Painter, Pass};
-use crate::palette::{
-    ASPHALT, BUS_LANE, CASING, CYCLE_LANE, KERB, MEDIAN, PARKING, PAVING, SIDEWALK, rgb,
-};
+use crate::palette::{ASPHALT, BUS_LANE, CASING, CYCLE_LANE, KERB, PARKING, PAVING, SIDEWALK, rgb};
 use glam::DVec2;
 use roadwright_scenario::junction::{Junction, Layout};
 use roadwright_scenario::{LaneSection, LaneType, Road, RoadClass, RoadId, Scenario};
@@ -311,19 +309,19 @@ fn lanes(canvas: &mut impl Painter, stretch: &Stretch<'_>) {
     let is_outside = |place: usize| place < first || place > last;
     for (place, lane) in own.iter().enumerate() {
         let color = match lane.kind {
-            LaneType::Driving | LaneType::Shoulder => continue,
+            // Medians are drawn with the islands of roundabouts.
+            LaneType::Driving | LaneType::Shoulder | LaneType::Median => continue,
             LaneType::Bus => BUS_LANE,
             LaneType::Biking => CYCLE_LANE,
             LaneType::Parking => PARKING,
             // Pavements beside the carriageway are drawn with it.
             LaneType::Sidewalk if is_outside(place) || is_paving(stretch.road) => continue,
             LaneType::Sidewalk => SIDEWALK,
-            LaneType::Median => MEDIAN,
         };
         let lane_at = |s: f64| stretch.road.lane_bands(stretch.section, s)[place];
         let left = |s: f64| lane_at(s).centre + 0.5 * lane_at(s).width;
         let right = |s: f64| lane_at(s).centre - 0.5 * lane_at(s).width;
-        let is_raised = matches!(lane.kind, LaneType::Sidewalk | LaneType::Median);
+        let is_raised = lane.kind == LaneType::Sidewalk;
         if is_raised && canvas.scale() >= MIN_KERB_SCALE {
             for side in [stretch.line(left), stretch.line(right)] {
                 canvas.line(&side, 2.0 * KERB_WIDTH, 2.0, None, rgb(KERB));

@@ -1,19 +1,19 @@
-//! Splitter islands of roundabouts.
+//! The paint of splitter islands of roundabouts.
 //!
 //! ```text
-//!     lane | lane          A line around it; inside it is raised, with a kerb, or hatched where there is
-//!         /|\              no room for that.
+//!     lane | lane          A line around it; inside it is raised, with a kerb (`median.rs`), or hatched where
+//!         /|\              there is no room for that.
 //!        /_|_\
 //! ```
 
 use crate::marking::opacity;
-use crate::painter::{Painter, Pass};
-use crate::palette::{KERB, MARKING, MEDIAN, faded, rgb};
-use crate::road::{KERB_WIDTH, MIN_KERB_SCALE};
+use crate::median;
+use crate::painter::Painter;
+use crate::palette::{MARKING, faded};
 use glam::DVec2;
 use roadwright_geometry::polygon;
-use roadwright_scenario::DrivingSide;
 use roadwright_scenario::junction::{Junction, Splitter};
+use roadwright_scenario::{DrivingSide, Scenario};
 
 /// Width of the lanes by which paint fades, m.
 const LANE: f64 = 3.25;
@@ -25,36 +25,32 @@ const APART: f64 = 1.4;
 /// Bars shorter than this are left out, m.
 const LEAST_BAR: f64 = 0.3;
 
-fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter, DrivingSide)> {
+fn islands<'a>(junctions: &'a [&Junction]) -> impl Iterator<Item = (&'a Splitter, &'a Junction)> {
     let of_one = |junction: &&'a Junction| {
-        let side = junction.side;
-        junction.splitters.iter().map(move |island| (island, side))
+        let junction: &Junction = junction;
+        junction
+            .splitters
+            .iter()
+            .map(move |island| (island, junction))
     };
     junctions.iter().flat_map(of_one)
 }
 
-/// The raised parts.
-pub(crate) fn raised(painter: &mut impl Painter, junctions: &[&Junction]) {
-    painter.begin(Pass::Lane);
-    for (island, _) in islands(junctions).filter(|(island, _)| !island.raised.is_empty()) {
-        if painter.scale() >= MIN_KERB_SCALE {
-            painter.edge(&island.raised, 2.0 * KERB_WIDTH, 2.0, rgb(KERB));
-        }
-        painter.polygon(&island.raised, rgb(MEDIAN));
-    }
-}
-
 /// What is painted around and, where nothing is raised, across.
-pub(crate) fn painted(painter: &mut impl Painter, junctions: &[&Junction]) {
+pub(crate) fn painted(painter: &mut impl Painter, scenario: &Scenario, junctions: &[&Junction]) {
     let alpha = opacity(painter.scale(), LANE);
     if alpha == 0.0 {
         return;
     }
     let color = faded(MARKING, 0.95 * alpha);
-    for (island, side) in islands(junctions) {
-        painter.edge(&island.paint, LINE, 0.8, color);
+    for (island, junction) in islands(junctions) {
+        // Its outline begins and ends at the cut of the arm.
+        match median::comes_to(scenario, junction, island) {
+            true => painter.line(&island.paint, LINE, 0.8, None, color),
+            false => painter.edge(&island.paint, LINE, 0.8, color),
+        }
         if island.raised.is_empty() {
-            for bar in bars(&island.paint, side) {
+            for bar in bars(&island.paint, junction.side) {
                 painter.polygon(&bar, color);
             }
         }

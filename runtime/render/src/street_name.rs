@@ -26,13 +26,9 @@ pub fn place(road: &Road, (from, to): (f64, f64)) -> (Pose, f64) {
     (centre, left - right)
 }
 
-/// What turn arrows leave of a stretch of a road between two junctions, m from its start; `None` where that
-/// is nothing. Arrows stand where several lanes lead to a junction.
-pub fn clear_of_arrows(
-    road: &Road,
-    side: DrivingSide,
-    (from, to): (f64, f64),
-) -> Option<(f64, f64)> {
+/// What turn arrows and islands before junctions leave of a stretch of a road between two junctions, m from its
+/// start; `None` where that is nothing. Arrows stand where several lanes lead to a junction.
+pub fn clear_of_ends(road: &Road, side: DrivingSide, (from, to): (f64, f64)) -> Option<(f64, f64)> {
     let has_choice = |s: f64, forward: bool| {
         let lanes = road.section_at(s).lanes.iter();
         let general = lanes.filter(|lane| lane.kind == LaneType::Driving);
@@ -42,9 +38,30 @@ pub fn clear_of_arrows(
             > 1
     };
     let room = |has_arrows: bool| if has_arrows { ARROWS } else { 0.0 };
+    let has_island = |section: usize| {
+        let mut lanes = road.lane_sections[section].lanes.iter();
+        lanes.any(|lane| lane.kind == LaneType::Median)
+    };
+    let (first, last) = (road.section_index(from), road.section_index(to));
+    // Where a median runs all along there is no better place.
+    let (start, end) = match (has_island(first), has_island(last)) {
+        (true, true) if first == last => (from, to),
+        (at_start, at_end) => (
+            if at_start {
+                road.section_end(first)
+            } else {
+                from
+            },
+            if at_end {
+                road.lane_sections[last].s
+            } else {
+                to
+            },
+        ),
+    };
     let clear = (
-        from + room(has_choice(from, false)),
-        to - room(has_choice(to, true)),
+        start.max(from + room(has_choice(from, false))),
+        end.min(to - room(has_choice(to, true))),
     );
     (clear.0 < clear.1).then_some(clear)
 }
@@ -110,8 +127,18 @@ mod tests {
         assert!((middle.position - expected).length() < 6.0);
         assert_eq!(width, left - right);
         // One lane leads to the junction: no arrows.
-        let clear = clear_of_arrows(&road, DrivingSide::Right, (10.0, 990.0));
+        let clear = clear_of_ends(&road, DrivingSide::Right, (10.0, 990.0));
         assert_eq!(clear, Some((10.0, 990.0)));
+        // An island before the junction is no place for letters.
+        let mut flared = road.clone();
+        let mut island = flared.lane_sections[0].clone();
+        island.s = 960.0;
+        island
+            .lanes
+            .push(roadwright_scenario::Lane::new(-2, LaneType::Median, 2.0));
+        flared.lane_sections.push(island);
+        let clear = clear_of_ends(&flared, DrivingSide::Right, (10.0, 990.0));
+        assert_eq!(clear, Some((10.0, 960.0)));
         let elsewhere = (DVec2::new(700.0, 10.0), DVec2::new(900.0, 50.0));
         assert_eq!(in_view(&road, (10.0, 990.0), elsewhere), None);
     }

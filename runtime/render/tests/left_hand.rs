@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
+use roadwright_render::palette::{MEDIAN, SIDEWALK, rgb};
 use roadwright_render::{Color, Painter, Pass, roads_and_junctions, signal};
 use roadwright_scenario::junction::{Junction, Layout, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
@@ -21,6 +22,10 @@ struct Shape {
     points: Vec<DVec2>,
 }
 
+fn parts(color: Color) -> [f32; 4] {
+    [color.red(), color.green(), color.blue(), color.alpha()]
+}
+
 /// Remembers all that it is asked to draw.
 struct Notes {
     pass: Pass,
@@ -36,7 +41,7 @@ impl Notes {
     ) {
         self.shapes.push(Shape {
             pass: self.pass,
-            color: [color.red(), color.green(), color.blue(), color.alpha()],
+            color: parts(color),
             line,
             points: points.into_iter().collect(),
         });
@@ -229,6 +234,25 @@ fn roundabout(side: DrivingSide) -> Town {
     town
 }
 
+/// Streets that widen towards a roundabout, one of them with a crossing.
+fn flared(side: DrivingSide) -> Town {
+    let mut town = Town::new(side);
+    let arm = style(CrossSection::driving(1, 1, 3.35));
+    for i in 0..4 {
+        town.road(unit(FRAC_PI_2 * f64::from(i)) * 100.0, DVec2::ZERO, &arm);
+    }
+    let ring = draw::roundabout(&town.scenario, (DVec2::ZERO, 14.1), 0).unwrap();
+    town.scenario.apply(ring).unwrap();
+    let street = RoadId(1);
+    let node = town.scenario.network().road(street).unwrap().to;
+    let mut crossed = town.scenario.network().node(node).unwrap().clone();
+    crossed.rules.crossings = vec![CrossingRule::over(street)];
+    town.scenario
+        .apply(Edit::Node(node, Some(crossed)))
+        .unwrap();
+    town
+}
+
 /// Whether two shapes are the same; areas from any point on and either way round, lines either way.
 fn is_same(a: &Shape, b: &Shape) -> bool {
     let is_near = |p: DVec2, q: DVec2| (p - q).length() < SAME;
@@ -318,4 +342,17 @@ fn mini_roundabouts_are_painted_in_the_mirror() {
 fn roundabouts_and_one_way_streets_are_painted_in_the_mirror() {
     let (areas, _) = assert_mirrored("ring", roundabout);
     assert!(areas > 3, "triangles, splitter islands and arrows: {areas}");
+}
+
+#[test]
+fn flares_islands_and_refuges_are_painted_in_the_mirror() {
+    assert_mirrored("flares", flared);
+    let shapes = flared(DrivingSide::Right).painted();
+    let count = |hex: u32| {
+        let areas = shapes.iter().filter(|shape| shape.line.is_none());
+        let lanes = areas.filter(|shape| shape.pass == Pass::Lane);
+        lanes.filter(|shape| shape.color == parts(rgb(hex))).count()
+    };
+    // A median before each junction, the island in which it goes on, and one place to wait on the crossing.
+    assert_eq!((count(MEDIAN), count(SIDEWALK)), (8, 1));
 }

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::check::check;
 use roadwright_scenario::junction::Turn;
+use roadwright_scenario::lane_graph::LaneGraph;
 use roadwright_scenario::operation::draw;
 use roadwright_scenario::operation::{
     Motion, Objects, copied, deleted, merged, moved, pasted, reshaped, reversed, simplified,
@@ -578,6 +579,200 @@ fn a_roundabout_takes_the_place_of_a_crossing() {
         assert!(problems.is_empty(), "{side:?}: {problems:?}");
         after.apply(inverse).unwrap();
         assert_eq!(after, before);
+    }
+}
+
+/// The streets that lead to a ring, with how far a place on each is from its node on the ring.
+fn arms_of_ring(scenario: &Scenario, radius: f64) -> Vec<(RoadId, impl Fn(f64) -> f64 + use<>)> {
+    let mut arms = Vec::new();
+    for (id, road) in scenario.network().roads() {
+        let on_ring = |at: Pose| (at.position.length() - radius).abs() < 1e-6;
+        let line = &road.reference_line;
+        let (length, ends) = (road.length(), [on_ring(line.start()), on_ring(line.end())]);
+        if ends[0] != ends[1] {
+            let at_start = ends[0];
+            arms.push((id, move |d: f64| if at_start { d } else { length - d }));
+        }
+    }
+    arms
+}
+
+#[test]
+fn streets_widen_towards_a_roundabout_around_an_island() {
+    for (radius, island) in [(15.0, 4.2), (10.0, 3.0)] {
+        for side in [DrivingSide::Right, DrivingSide::Left] {
+            let (mut scenario, ring) = with_roundabout(side, radius);
+            scenario.apply(ring).unwrap();
+            let arms = arms_of_ring(&scenario, radius);
+            assert_eq!(arms.len(), 4);
+            for (id, from_ring) in &arms {
+                let road = scenario.network().road(*id).unwrap();
+                let median = |d: f64| {
+                    let lanes = road.section_at(from_ring(d)).lanes.iter();
+                    let bands = road.lane_bands(road.section_at(from_ring(d)), from_ring(d));
+                    let medians = lanes
+                        .zip(bands)
+                        .filter(|(lane, _)| lane.kind == LaneType::Median);
+                    medians.map(|(_, band)| band.width).sum::<f64>()
+                };
+                for d in [0.5, 6.0, 11.9] {
+                    assert!((median(d) - island).abs() < 1e-9, "{d}: {}", median(d));
+                }
+                assert!((median(20.0) - 0.5 * island).abs() < 1e-9);
+                assert!(median(27.999) < 1e-3 && median(30.0) == 0.0);
+                // Lanes keep their widths and lie beside the island.
+                for d in [0.5, 15.0, 20.0, 27.9, 30.0] {
+                    let (right, left) = road.carriageway(from_ring(d));
+                    let wanted = 6.5 + median(d);
+                    assert!((left - right - wanted).abs() < 1e-9, "{d}");
+                }
+            }
+            // From each street one comes to each other one, along lanes that go on where they ended.
+            let layout = junction::layout(scenario.network(), scenario.about());
+            let graph = LaneGraph::new(&scenario, &layout);
+            let outer = |id: RoadId, from_ring: &dyn Fn(f64) -> f64, enters: bool| {
+                let road = scenario.network().road(id).unwrap();
+                let s = from_ring(60.0);
+                let forward = (from_ring(1.0) > from_ring(0.0)) != enters;
+                let lanes = road.section_at(s).lanes.iter();
+                let lane = lanes.filter(|lane| lane.is_forward(side) == forward);
+                let lane = lane.min_by_key(|lane| lane.id.abs()).unwrap().id;
+                let Place::Lane(place) = Place::lane(id, lane, s) else {
+                    unreachable!()
+                };
+                graph.locate(&place).unwrap().0
+            };
+            for (from, from_ring) in &arms {
+                let start = outer(*from, from_ring, true);
+                let reached = graph.reachable_from(start, VehicleClass::Car);
+                for (to, to_ring) in &arms {
+                    assert!(
+                        reached[outer(*to, to_ring, false) as usize],
+                        "{from:?} to {to:?}"
+                    );
+                }
+            }
+            for id in 0..graph.lanelets().len() as u32 {
+                let line = graph.line(id);
+                let end = line.pose(line.length());
+                for &next in graph.successors(id) {
+                    let start = graph.line(next).pose(0.0);
+                    let gap = (start.position - end.position).length();
+                    assert!(gap < 0.02, "{gap} m between {id} and {next}");
+                }
+            }
+            // Curves begin where the lane leads, which is not along the street while the island opens.
+            for path in layout.junctions.iter().flat_map(|junction| &junction.paths) {
+                let road = scenario.network().road(path.from.road).unwrap();
+                let cut = path.curve.as_ref().unwrap().start();
+                let lane = |s: f64| {
+                    let band = road.lane_band(path.from.lane, s).unwrap();
+                    road.reference_line.point(s, band.centre)
+                };
+                let junction = layout.junction_at(road.node_at(path.from.end)).unwrap();
+                let arm = junction.arms.iter().find(|arm| arm.road == path.from.road);
+                let trim = arm.filter(|arm| arm.end == path.from.end).unwrap().trim;
+                let (s, before) = match path.from.end {
+                    RoadEnd::Start => (trim, trim + 1e-4),
+                    RoadEnd::End => (road.length() - trim, road.length() - trim - 1e-4),
+                };
+                let along = (lane(s) - lane(before)).normalize();
+                assert!(along.perp_dot(cut.forward()).abs() < 1e-3, "{path:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_stands_where_a_street_widens_keeps_the_lane() {
+    let mut scenario = crossroads();
+    // Both on the west arm: one where the island opens, one before that.
+    let at = |s: f64| Agent {
+        start: Place::lane(RoadId(1), -1, s),
+        ..west_to_east()
+    };
+    for (id, s) in [(1, 70.0), (2, 40.0)] {
+        let agent = Some(Box::new(at(s)));
+        scenario.apply(Edit::Agent(AgentId(id), agent)).unwrap();
+    }
+    let ring = draw::roundabout(&scenario, (DVec2::ZERO, 15.0), 0).unwrap();
+    scenario.apply(ring).unwrap();
+    let start = |id: u32| scenario.agents()[&AgentId(id)].start;
+    assert_eq!(start(1), Place::lane(RoadId(1), -2, 70.0));
+    assert_eq!(start(2), Place::lane(RoadId(1), -1, 40.0));
+    assert!(check(&scenario).is_empty(), "{:?}", check(&scenario));
+}
+
+#[test]
+fn streets_that_are_short_or_one_way_come_to_a_roundabout_as_they_are() {
+    let mut scenario = Scenario::new("arms");
+    let one_way = draw::RoadStyle {
+        section: CrossSection::driving(1, 0, 3.25),
+        ..street("One-Way")
+    };
+    let far = 15.0 + 37.9;
+    draw(&mut scenario, (-far, 0.0), (far, 0.0), &street("Short"));
+    draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &one_way);
+    let flares = |mut scenario: Scenario| {
+        let ring = draw::roundabout(&scenario, (DVec2::ZERO, 15.0), 0).unwrap();
+        scenario.apply(ring).unwrap();
+        let roads = scenario.network().roads();
+        roads
+            .filter(|(_, road)| road.lane_sections.len() > 1)
+            .count()
+    };
+    assert_eq!(flares(scenario), 0);
+    // The control case: longer by 20 cm.
+    let mut wider = Scenario::new("arms");
+    let far = far + 0.2;
+    draw(&mut wider, (-far, 0.0), (far, 0.0), &street("Short"));
+    assert_eq!(flares(wider), 2);
+}
+
+#[test]
+fn a_ring_has_a_pavement_outside_if_a_street_has_one() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        let mut scenario = Scenario::new("paved");
+        let about = About {
+            driving_side: side,
+            ..scenario.about().clone()
+        };
+        scenario.apply(Edit::About(Box::new(about))).unwrap();
+        let paved = draw::RoadStyle {
+            section: CrossSection::driving(1, 1, 3.25).with_border(LaneType::Sidewalk, 2.5),
+            ..street("Paved")
+        };
+        draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &paved);
+        draw(&mut scenario, (0.0, -100.0), (0.0, 100.0), &street("Plain"));
+        let ring = draw::roundabout(&scenario, (DVec2::ZERO, 15.0), 0).unwrap();
+        scenario.apply(ring).unwrap();
+        let arcs = scenario
+            .network()
+            .roads()
+            .filter(|(_, road)| road.name.is_empty());
+        let arcs: Vec<&Road> = arcs.map(|(_, road)| road).collect();
+        assert_eq!(arcs.len(), 4);
+        for road in arcs {
+            let middle = 0.5 * road.length();
+            let pose = road.reference_line.pose(middle);
+            // The lane lies on the circle.
+            let lane = road.lane_sections[0]
+                .lanes
+                .iter()
+                .find(|lane| lane.kind.is_drivable());
+            let band = road.lane_band(lane.unwrap().id, middle).unwrap();
+            assert!((pose.point(0.0, band.centre).length() - 15.0).abs() < 1e-9);
+            let (outer, inner) = (road.edges(middle), road.carriageway(middle));
+            let pavement = [outer.0, outer.1].map(|t| pose.point(0.0, t).length());
+            let carriageway = [inner.0, inner.1].map(|t| pose.point(0.0, t).length());
+            let out = |ends: [f64; 2]| ends[0].max(ends[1]);
+            let inside = |ends: [f64; 2]| ends[0].min(ends[1]);
+            assert!(
+                (out(pavement) - out(carriageway) - 2.5).abs() < 1e-9,
+                "{side:?}"
+            );
+            assert!((inside(pavement) - inside(carriageway)).abs() < 1e-9);
+        }
     }
 }
 

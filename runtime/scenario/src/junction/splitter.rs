@@ -16,6 +16,7 @@ use super::{ConnectingPath, LaneEnd};
 use crate::ids::RoadId;
 use crate::road::{DrivingSide, RoadEnd};
 use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine, polygon};
 
 /// What bodies keep off painted islands, m, and off raised ones.
@@ -33,6 +34,8 @@ const WHEELS: Body = Body {
     front: 5.2,
     rear: 1.0,
 };
+/// Three points whose triangle is not larger than this lie on a line, whatever the last bit says, m^2.
+const STRAIGHT: f64 = 1e-9;
 /// Where it is narrower there is no island, m: the line between the lanes ends there.
 const LEAST_WIDTH: f64 = 0.2;
 /// Smaller ones are left out: painted, and raised, length in m.
@@ -82,13 +85,14 @@ pub(super) fn splitters(
     arms.filter_map(of_arm).collect()
 }
 
-/// An arm seen from its cut: x towards the ring, y to the left of that.
+/// An arm seen from its cut: x towards the ring, y from the entry to the exit. In left-hand traffic that is in the
+/// mirror, so that islands are the same to the bit.
 struct Frame {
     at: Pose,
     road: RoadId,
     end: RoadEnd,
-    /// Whether who enters drives on the right of who leaves.
-    enters_right: bool,
+    /// 1 where y is to the left of x, else -1.
+    mirror: f64,
     /// How far the middle of the ring may be, m.
     depth: f64,
 }
@@ -114,19 +118,20 @@ impl Frame {
             DrivingSide::Left => lanes.last().copied(),
         };
         let (entry, exit) = (inner(&entering)?, inner(&leaving)?);
-        let enters_right = side == DrivingSide::Right;
-        let inward = if enters_right { 0.5 } else { -0.5 };
-        let entry_edge = entry.pose.point(0.0, inward * entry.width);
-        let exit_edge = exit.pose.point(0.0, inward * exit.width);
+        let mirror = side.around();
+        let entry_edge = entry.pose.point(0.0, 0.5 * mirror * entry.width);
+        let exit_edge = exit.pose.point(0.0, 0.5 * mirror * exit.width);
+        // Where an island opens before the ring, entry and exit lead away from each other already.
+        let apart = wrap_angle(exit.pose.reversed().heading - entry.pose.heading);
         let at = Pose {
             position: 0.5 * (entry_edge + exit_edge),
-            heading: entry.pose.heading,
+            heading: entry.pose.heading + 0.5 * apart,
         };
         Some(Self {
             at,
             road: arm.road_id,
             end: arm.end,
-            enters_right,
+            mirror,
             depth: trim + 1.0,
         })
     }
@@ -157,7 +162,7 @@ impl Frame {
                     share if share > 1.0 - AROUND => Role::Leaves,
                     _ => Role::Passes,
                 };
-                limits.add(role.unwrap_or(back), point, self.enters_right);
+                limits.add(role.unwrap_or(back), point);
             });
         }
         limits.free(beside, least_length)
@@ -184,26 +189,38 @@ impl Frame {
                 let share = k as f64 / along_body as f64;
                 let ahead = beyond - body.rear + body.length() * share;
                 for half in [-0.5 * body.width, 0.5 * body.width] {
-                    add(share_of_way, self.at.to_local(on_curve.point(ahead, half)));
+                    add(share_of_way, self.seen(on_curve.point(ahead, half)));
                 }
             }
             if beyond == 0.0 {
                 let half = 0.5 * (width.0 + (width.1 - width.0) * s / length.max(1e-6));
                 for half in [-half, half] {
-                    add(share_of_way, self.at.to_local(on_curve.point(0.0, half)));
+                    add(share_of_way, self.seen(on_curve.point(0.0, half)));
                 }
             }
         }
     }
 
+    /// A place in this frame.
+    fn seen(&self, place: DVec2) -> DVec2 {
+        let local = self.at.to_local(place);
+        DVec2::new(local.x, self.mirror * local.y)
+    }
+
     /// The outline, with sides that do not follow the steps of the rows.
     fn shape(&self, Free(rows): &Free) -> Vec<DVec2> {
+        // Rows are known by their middles; the first one begins at the cut.
+        let cut = rows
+            .first()
+            .filter(|row| row.0 < CELL)
+            .map(|row| (0.0, row.1, row.2));
+        let rows = || cut.iter().chain(rows);
         // Seen from the middle both sides are pushed in, as far as their highest places ask for.
-        let right = majorant(rows.iter().map(|&(x, right, _)| DVec2::new(x, right)));
-        let left = majorant(rows.iter().map(|&(x, _, left)| DVec2::new(x, -left)));
+        let right = majorant(rows().map(|&(x, right, _)| DVec2::new(x, right)));
+        let left = majorant(rows().map(|&(x, _, left)| DVec2::new(x, -left)));
         let left = left.into_iter().rev().map(|p| DVec2::new(p.x, -p.y));
         let mut points: Vec<DVec2> = (right.into_iter().chain(left))
-            .map(|p| self.at.point(p.x, p.y))
+            .map(|p| self.at.point(p.x, self.mirror * p.y))
             .collect();
         points.dedup_by(|a, b| (*a - *b).length() < 0.02);
         if polygon::signed_area(&points) < 0.0 {
@@ -218,13 +235,18 @@ fn majorant(points: impl Iterator<Item = DVec2>) -> Vec<DVec2> {
     let mut line: Vec<DVec2> = Vec::new();
     for point in points {
         while let [.., before, last] = line[..]
-            && (last - before).perp_dot(point - before) >= 0.0
+            && (last - before).perp_dot(point - before) > -STRAIGHT
         {
             line.pop();
         }
         line.push(point);
     }
     line
+}
+
+/// The row or column of a distance. What lies on the border of two is in the farther one, whatever the last bit says.
+fn cell(distance: f64) -> f64 {
+    (distance / CELL + 1e-6).floor()
 }
 
 /// How a path passes an arm.
@@ -251,14 +273,14 @@ impl Limits {
         }
     }
 
-    fn add(&mut self, role: Role, point: DVec2, enters_right: bool) {
-        let row = (point.x / CELL).floor();
+    fn add(&mut self, role: Role, point: DVec2) {
+        let row = cell(point.x);
         if row < -1.0 || row > self.rows.len() as f64 {
             return;
         }
         let is_right = match role {
-            Role::Enters => enters_right,
-            Role::Leaves => !enters_right,
+            Role::Enters => true,
+            Role::Leaves => false,
             Role::Passes => {
                 self.passed.push(point);
                 return;
@@ -306,11 +328,11 @@ impl Limits {
         let nearest = rows[0].0;
         let mut ends = vec![rows[rows.len() - 1].0; columns];
         for point in &self.passed {
-            let column = (point.y - low) / CELL;
+            let column = cell(point.y - low);
             if column < -1.0 || column > columns as f64 {
                 continue;
             }
-            let column = column.floor() as isize;
+            let column = column as isize;
             for near in column - 1..=column + 1 {
                 let end = usize::try_from(near).ok().and_then(|i| ends.get_mut(i));
                 if let Some(end) = end {
@@ -320,7 +342,7 @@ impl Limits {
         }
         // What lies behind a row that somebody passes over is no part of the island.
         let reach = |right: f64, left: f64| {
-            let column = |y: f64| (((y - low) / CELL).floor().max(0.0) as usize).min(columns - 1);
+            let column = |y: f64| (cell(y - low).max(0.0) as usize).min(columns - 1);
             let own = &ends[column(right)..=column(left)];
             own.iter().copied().fold(f64::INFINITY, f64::min)
         };

@@ -3,6 +3,7 @@
 //! These functions look at a scenario and return the [`Edit`] that makes the change, so a tool
 //! can show it before it is applied.
 
+mod flare;
 mod roundabout;
 mod slip_road;
 

@@ -64,6 +64,23 @@ pub(super) fn replace_lanes(road: &mut Road, (from, to): (f64, f64), lanes: Vec<
         .splice(place..=place, parts.into_iter().flatten());
 }
 
+/// The stretch of a road that reaches so far from the node at one of its ends, m, if it lies in one lane
+/// section and at least `behind` metres remain beyond it.
+pub(super) fn beside_node(
+    road: &Road,
+    end: RoadEnd,
+    reach: f64,
+    behind: f64,
+) -> Option<(f64, f64)> {
+    let length = road.length();
+    let (from, to) = match end {
+        RoadEnd::Start => (0.0, reach),
+        RoadEnd::End => (length - reach, length),
+    };
+    let is_one_section = || road.section_index(from) == road.section_index(to);
+    (length >= reach + behind && is_one_section()).then_some((from, to))
+}
+
 /// The width of a lane beside a node, at one end of a road: full for a length, m, and none a taper farther
 /// from the node.
 pub(super) fn width_beside_node(width: f64, (full, taper): (f64, f64), end: RoadEnd) -> Vec<Poly3> {

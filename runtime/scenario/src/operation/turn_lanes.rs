@@ -12,7 +12,7 @@
 //! ```
 
 use super::OperationError;
-use super::lane_sections::{replace_lanes, section_part, width_beside_node};
+use super::lane_sections::{beside_node, replace_lanes, section_part, width_beside_node};
 use super::users::with_places;
 use crate::agents::{LanePlace, Place};
 use crate::edit::Edit;
@@ -89,15 +89,7 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
 /// Where the lane of an arm goes, if there is room for one, and one lane leads to the junction so far.
 fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<Stretch> {
     let reach = arm.trim + SET_BACK + length + TAPER;
-    let (from, to) = match arm.end {
-        RoadEnd::Start => (0.0, reach),
-        RoadEnd::End => (road.length() - reach, road.length()),
-    };
-    let is_one_section = road.section_index(from) == road.section_index(to);
-    let has_room = road.length() >= reach + BEHIND;
-    if !has_room || !is_one_section {
-        return None;
-    }
+    let (from, to) = beside_node(road, arm.end, reach, BEHIND)?;
     let lanes = &road.section_at(0.5 * (from + to)).lanes;
     let comes = |lane: &&Lane| lane.is_forward(side) == (arm.end == RoadEnd::End);
     let driven = |lane: &&Lane| matches!(lane.kind, LaneType::Driving | LaneType::Bus);

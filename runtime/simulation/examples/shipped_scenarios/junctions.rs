@@ -1,13 +1,13 @@
 //! Junctions of every kind, under traffic.
 
 use super::builder::{Builder, avenue, one_way, street};
-use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment, unit};
-use roadwright_scenario::operation::draw::RoadStyle;
+use roadwright_geometry::{DVec2, ReferenceLine, unit};
+use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     Control, CrossingRule, DrivingSide, DynamicsLevel, Edit, Flow, JunctionRules, Node, Place,
     RoadClass, RoadId, Settings, SignalMode, SignalPlan,
 };
-use std::f64::consts::{FRAC_PI_2, TAU};
+use std::f64::consts::TAU;
 
 /// Length of the streets that lead to a junction, m.
 const LEG: f64 = 110.0;
@@ -232,11 +232,7 @@ fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
 
 /// A ring with streets that lead to it.
 fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
-    let ring = RoadStyle {
-        class: RoadClass::Residential,
-        ..one_way("", 1)
-    };
-    let ends = ring_of_streets(b, (centre, radius), arms, (&ring, &street("")), LEG);
+    let ends = ring_of_streets(b, (centre, radius), arms, &street(""), LEG);
     all_to_all(b, &ends, rate);
 }
 
@@ -245,34 +241,17 @@ pub(crate) fn ring_of_streets(
     b: &mut Builder,
     (centre, radius): (DVec2, f64),
     arms: u32,
-    (ring, arm): (&RoadStyle, &RoadStyle),
+    arm: &RoadStyle,
     length: f64,
 ) -> Vec<DVec2> {
-    let step = TAU / f64::from(arms);
-    // The ring is driven round counter-clockwise in right-hand traffic.
-    let turn = match b.scenario.about().driving_side {
-        DrivingSide::Right => 1.0,
-        DrivingSide::Left => -1.0,
-    };
-    for i in 0..arms {
-        let angle = step * f64::from(i);
-        let start = Pose {
-            position: centre + unit(angle) * radius,
-            heading: angle + turn * FRAC_PI_2,
-        };
-        let bend = Segment::Arc {
-            length: radius * step,
-            curvature: turn / radius,
-        };
-        let line = ReferenceLine::new(start, vec![bend]).expect("plain numbers");
-        b.line(&line, ring);
-    }
     let ends = gates(centre, radius + length, arms);
-    for (i, &end) in (0..arms).zip(&ends) {
-        let inner = centre + unit(step * f64::from(i)) * radius;
-        let line = ReferenceLine::straight(end, inner).expect("two points");
+    for &end in &ends {
+        let line = ReferenceLine::straight(end, centre).expect("two points");
         b.line(&line, arm);
     }
+    let ring =
+        draw::roundabout(&b.scenario, (centre, radius), 0).expect("streets that cross the ring");
+    b.scenario.apply(ring).expect("a ring that fits");
     ends
 }
 

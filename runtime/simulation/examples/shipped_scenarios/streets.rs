@@ -398,7 +398,6 @@ fn motorway_traffic(b: &mut Builder) {
 
 /// Middle radius of the ring of station-road, width of its lane, and length of its streets, m.
 const RING: f64 = 14.1;
-const RING_LANE: f64 = 5.8;
 const ARM: f64 = 110.0;
 
 /// A roundabout of four streets, with zebras over all of them.
@@ -408,22 +407,12 @@ pub(crate) fn station_road() -> Scenario {
         "A roundabout of four streets between a station and its park, with zebras over all arms.",
     );
     people(&mut b, 60.0);
-    let ring = RoadStyle {
-        section: CrossSection {
-            forward: vec![
-                (LaneType::Driving, RING_LANE),
-                (LaneType::Sidewalk, PAVEMENT),
-            ],
-            backward: Vec::new(),
-        },
-        ..street("")
-    };
     let arm = RoadStyle {
         class: RoadClass::Collector,
         section: CrossSection::driving(1, 1, 3.35).with_border(LaneType::Sidewalk, PAVEMENT),
         ..street("Station Road")
     };
-    let ends = ring_of_streets(&mut b, (DVec2::ZERO, RING), 4, (&ring, &arm), ARM);
+    let ends = ring_of_streets(&mut b, (DVec2::ZERO, RING), 4, &arm, ARM);
     for angle in [0.0, 90.0, 180.0, 270.0_f64] {
         cross_arm(&mut b, RING * roadwright_geometry::unit(angle.to_radians()));
     }

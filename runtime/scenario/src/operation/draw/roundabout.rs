@@ -5,17 +5,18 @@
 //!            |                     .--o--.
 //!            |                    /       \       What lies within the circle goes: pieces of
 //!     -------+-------    ->   ---o    +    o---   roads, and junctions. Roads are cut where they
-//!            |                    \       /       cross it, and the ring joins these places.
-//!            |                     '--o--'
+//!            |                    \       /       cross it, and the ring joins these places. Streets
+//!            |                     '--o--'        widen towards it.
 //!            |                        |
 //! ```
 
-use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, sampled, split};
+use super::flare::flared;
+use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, split};
 use crate::edit::Edit;
 use crate::ids::{ObjectId, RoadId};
 use crate::operation::deleted;
 use crate::operation::draft::Draft;
-use crate::road::{CrossSection, DrivingSide, LaneType, RoadClass};
+use crate::road::{CrossSection, DrivingSide, Lane, LaneType, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::{GeometryError, Pose, ReferenceLine, Segment, heading_of, unit};
@@ -32,11 +33,17 @@ const WIDTH_AT: (f64, f64) = (14.0, 27.0);
 /// Nobody drives faster in a ring, m/s.
 const FASTEST: f64 = 30.0 / 3.6;
 
+/// From one place of a line to the next that is held against a circle, m. A straight line has no points of its own
+/// between its ends, and both may lie outside.
+const STEP: f64 = 1.0;
+
 /// A place where a road comes to a ring.
 struct Arm {
     /// Seen from the middle, rad.
     bearing: f64,
     class: RoadClass,
+    /// Width of its wider pavement, m; 0 without one.
+    pavement: f64,
 }
 
 /// The edit that puts a roundabout with one lane around a place, on a level: `radius` is that of the middle of
@@ -44,7 +51,8 @@ struct Arm {
 ///
 /// Roads are cut where they cross the circle, and what lies within it goes, as if it were
 /// [deleted]: agents that start there and flows from or to there as well. The ring is driven as the side of the
-/// scenario asks, and is of the class of its most important arm.
+/// scenario asks, is of the class of its most important arm, and has a pavement outside if an arm has one. Streets
+/// that come to it widen over the last 28 m around an island, where they are long enough.
 ///
 /// # Errors
 /// If the radius is out of range, or a road ends so near to the circle that it cannot be cut there.
@@ -66,9 +74,11 @@ pub fn roundabout(
         arms.extend(cuts.iter().filter_map(|&s| {
             let road = scenario.network().road(id)?;
             let place = road.reference_line.pose(s).position;
+            let (outer, inner) = (road.edges(s), road.carriageway(s));
             Some(Arm {
                 bearing: heading_of(place - centre),
                 class: road.class,
+                pavement: (inner.0 - outer.0).max(outer.1 - inner.1),
             })
         }));
     }
@@ -78,11 +88,64 @@ pub fn roundabout(
     let inside = roads.filter(|(_, road)| road.layer == layer && is_inside(&road.reference_line));
     let inside = inside.map(|(id, _)| ObjectId::Road(id)).collect();
     draft.apply(deleted(draft.now(), &inside))?;
+    for arm in ends_on(draft.now(), (centre, radius), layer) {
+        if let Some(edit) = flared(draft.now(), arm, radius) {
+            draft.apply(edit)?;
+        }
+    }
     let style = style(&arms, radius, layer);
+    let first = draft.now().network().next_road_id();
     for line in arcs(&arms, (centre, radius), scenario.about().driving_side)? {
         draft.apply(road(draft.now(), &line, &style)?)?;
     }
+    let pavement = arms.iter().map(|arm| arm.pavement).fold(0.0, f64::max);
+    if pavement > 0.0 {
+        for edit in paved(draft.now(), first, pavement) {
+            draft.apply(edit)?;
+        }
+    }
     Ok(draft.edit())
+}
+
+/// The edits that put a pavement beside the pieces of a ring, roads from an id on: outside, where lanes count to.
+/// A cross-section with one would put both in the middle of the line, and not the lane alone.
+fn paved(scenario: &Scenario, first: RoadId, width: f64) -> Vec<Edit> {
+    let pieces = scenario.network().roads().filter(|(id, _)| *id >= first);
+    let with_pavement = pieces.map(|(id, road)| {
+        let mut road = road.clone();
+        for section in &mut road.lane_sections {
+            let out = section
+                .lanes
+                .iter()
+                .map(|lane| lane.id)
+                .max_by_key(|id| id.abs());
+            let out = out.unwrap_or(0);
+            let pavement = Lane::new(out + out.signum(), LaneType::Sidewalk, width);
+            section.lanes.push(pavement);
+            section.lanes.sort_by_key(|lane| -lane.id);
+        }
+        Edit::Road(id, Some(Box::new(road)))
+    });
+    with_pavement.collect()
+}
+
+/// The ends of roads of a level that lie on a circle.
+fn ends_on(
+    scenario: &Scenario,
+    (centre, radius): (DVec2, f64),
+    layer: i8,
+) -> Vec<(RoadId, RoadEnd)> {
+    let roads = scenario
+        .network()
+        .roads()
+        .filter(|(_, road)| road.layer == layer);
+    let ends = roads.flat_map(|(id, road)| {
+        let (first, last) = (road.reference_line.start(), road.reference_line.end());
+        [(first, RoadEnd::Start), (last, RoadEnd::End)]
+            .map(|(pose, end)| (pose.position, (id, end)))
+    });
+    let on_it = ends.filter(|(at, _)| ((*at - centre).length() - radius).abs() < JOIN_DISTANCE);
+    on_it.map(|(_, end)| end).collect()
 }
 
 /// The roads of a level that cross a circle, with the distances along them at which they do.
@@ -113,10 +176,12 @@ fn cut_roads(
 /// The distances along a line at which it crosses a circle, growing.
 fn crossings(line: &ReferenceLine, (centre, radius): (DVec2, f64)) -> Vec<f64> {
     let beyond = |s: f64| (line.pose(s).position - centre).length() - radius;
-    let points = sampled(line);
+    let length = line.length();
+    let count = (length / STEP).ceil().max(1.0) as usize;
+    let place = |i: usize| length * i as f64 / count as f64;
     let mut found = Vec::new();
-    for pair in points.windows(2) {
-        let (mut low, mut high) = (pair[0].0, pair[1].0);
+    for i in 0..count {
+        let (mut low, mut high) = (place(i), place(i + 1));
         let starts_inside = beyond(low) < 0.0;
         if starts_inside == (beyond(high) < 0.0) {
             continue;

@@ -1,0 +1,285 @@
+//! Medians: what lies between lanes, raised where it is wide enough.
+//!
+//! ```text
+//!     ------ lane -------------------------
+//!                     __..--''''''''''''''|     Lines run along both sides. Inside, a little off them, it is
+//!     - - - - - - - <  (:::::: raised ::::|     raised with a kerb, from where it is half a metre wide on.
+//!                     ''--..______________|
+//!     ------ lane -------------------------
+//! ```
+//!
+//! Medians that are narrow all along are raised from side to side.
+
+use crate::painter::{Painter, Pass};
+use crate::palette::{KERB, MEDIAN, SIDEWALK, rgb};
+use crate::road::{KERB_WIDTH, MIN_KERB_SCALE, Stretch};
+use glam::DVec2;
+use roadwright_geometry::{Pose, unit};
+use roadwright_scenario::junction::{Junction, Splitter};
+use roadwright_scenario::{Lane, LaneType, RoadEnd, Scenario};
+use std::f64::consts::FRAC_PI_2;
+use std::ops::Range;
+
+/// Kerbs lie so far beside lines, m, where there is room for both: a median is so wide somewhere, m.
+const BESIDE_LINE: f64 = 0.35;
+const ROOM_FOR_LINES: f64 = 1.2;
+/// What is narrower between its kerbs is not raised, m.
+const LEAST_RAISED: f64 = 0.5;
+/// How far a surface reaches into what it goes on in, so that no seam shows, m.
+const OVER_SEAM: f64 = 0.3;
+/// Corners of a round end.
+const ROUND: usize = 8;
+
+/// The lanes of medians that lie side by side: places in the lanes of a section.
+fn medians(lanes: &[Lane]) -> Vec<Range<usize>> {
+    let mut found: Vec<Range<usize>> = Vec::new();
+    for (place, _) in lanes
+        .iter()
+        .enumerate()
+        .filter(|(_, lane)| lane.kind == LaneType::Median)
+    {
+        match found.last_mut() {
+            Some(last) if last.end == place => last.end = place + 1,
+            _ => found.push(place..place + 1),
+        }
+    }
+    found
+}
+
+/// Whether a line runs along the side of the median at a place among the lanes of a stretch.
+pub(crate) fn has_line(stretch: &Stretch<'_>, place: usize) -> bool {
+    Median::all_of(stretch).any(|median| median.inset > 0.0 && median.places.contains(&place))
+}
+
+/// A median of a stretch of road.
+struct Median<'s, 'a> {
+    stretch: &'s Stretch<'a>,
+    places: Range<usize>,
+    /// From its sides to its kerbs, m.
+    inset: f64,
+}
+
+impl<'s, 'a> Median<'s, 'a> {
+    fn all_of(stretch: &'s Stretch<'a>) -> impl Iterator<Item = Self> {
+        let places = medians(&stretch.section.lanes).into_iter();
+        places.map(move |places| {
+            let mut median = Self {
+                stretch,
+                places,
+                inset: 0.0,
+            };
+            let widths = stretch.distances.iter().map(|&s| median.width(s));
+            if widths.fold(0.0, f64::max) >= ROOM_FOR_LINES {
+                median.inset = BESIDE_LINE;
+            }
+            median
+        })
+    }
+
+    /// The lateral places of its kerbs, left and right.
+    fn sides(&self, s: f64) -> (f64, f64) {
+        let bands = self.stretch.road.lane_bands(self.stretch.section, s);
+        let (left, right) = (bands[self.places.start], bands[self.places.end - 1]);
+        (
+            left.centre + 0.5 * left.width - self.inset,
+            right.centre - 0.5 * right.width + self.inset,
+        )
+    }
+
+    /// Between its kerbs, m.
+    fn width(&self, s: f64) -> f64 {
+        let (left, right) = self.sides(s);
+        left - right
+    }
+
+    /// Where it is raised, m along the road: in one piece, from the first place that is wide enough to the last.
+    fn raised(&self) -> Option<(f64, f64)> {
+        // Without room for lines it is all kerb, however narrow.
+        let least = if self.inset > 0.0 { LEAST_RAISED } else { 0.01 };
+        let is_wide = |s: &f64| self.width(*s) >= least;
+        let distances = &self.stretch.distances;
+        let first = distances.iter().position(|s| is_wide(s))?;
+        let last = distances.iter().rposition(|s| is_wide(s))?;
+        let border = |outside: Option<&f64>, inside: f64| {
+            let Some(&(mut outside)) = outside else {
+                return inside;
+            };
+            let mut inside = inside;
+            for _ in 0..16 {
+                let middle = 0.5 * (outside + inside);
+                match is_wide(&middle) {
+                    true => inside = middle,
+                    false => outside = middle,
+                }
+            }
+            inside
+        };
+        let before = first.checked_sub(1).and_then(|i| distances.get(i));
+        let from = border(before, distances[first]);
+        let to = border(distances.get(last + 1), distances[last]);
+        (from < to).then_some((from, to))
+    }
+
+    /// A round end beyond a distance, on the side of larger distances or of smaller ones: from the left kerb
+    /// to the right one.
+    fn nose(&self, s: f64, is_far: bool) -> Vec<DVec2> {
+        let (left, right) = self.sides(s);
+        let line = &self.stretch.road.reference_line;
+        let at = line.offset_pose(s, 0.5 * (left + right));
+        let outward = if is_far {
+            at.heading
+        } else {
+            at.reversed().heading
+        };
+        let start = if is_far { FRAC_PI_2 } else { -FRAC_PI_2 };
+        let turn = -2.0 * start / ROUND as f64;
+        let corner =
+            |i: usize| at.position + 0.5 * (left - right) * unit(outward + start + turn * i as f64);
+        (0..=ROUND).map(corner).collect()
+    }
+
+    fn draw(&self, painter: &mut impl Painter) {
+        let Some((from, to)) = self.raised() else {
+            return;
+        };
+        let (low, high) = self.stretch.range();
+        let (left, right) = (|s| self.sides(s).0, |s| self.sides(s).1);
+        // Where it is wide to its end it goes on in the next section, or in the island of a roundabout.
+        let (ends_before, ends_behind) = (from > low + 1e-6, to < high - 1e-6);
+        let near = if ends_before {
+            self.nose(from, false)
+        } else {
+            self.over_seam(from, -OVER_SEAM)
+        };
+        let far = if ends_behind {
+            self.nose(to, true)
+        } else {
+            self.over_seam(to, OVER_SEAM)
+        };
+        let (left, right) = (
+            self.stretch.part((from, to), left),
+            self.stretch.part((from, to), right),
+        );
+        if painter.scale() >= MIN_KERB_SCALE {
+            let mut kerb =
+                |line: &[DVec2]| painter.line(line, 2.0 * KERB_WIDTH, 2.0, None, rgb(KERB));
+            kerb(&left);
+            kerb(&right);
+            for (_, end) in [(ends_before, &near), (ends_behind, &far)]
+                .iter()
+                .filter(|(ends, _)| *ends)
+            {
+                kerb(end);
+            }
+        }
+        // Round: along the left kerb, over the far end, back along the right one, over the near end.
+        let mut surface = left;
+        surface.extend(far);
+        surface.extend(right.into_iter().rev());
+        surface.extend(near.into_iter().rev());
+        painter.polygon(&surface, rgb(MEDIAN));
+    }
+
+    /// Its corners a little beyond a distance, left and right.
+    fn over_seam(&self, s: f64, beyond: f64) -> Vec<DVec2> {
+        let (left, right) = self.sides(s);
+        let at = |lateral| {
+            self.stretch
+                .road
+                .reference_line
+                .offset_pose(s, lateral)
+                .point(beyond, 0.0)
+        };
+        vec![at(left), at(right)]
+    }
+}
+
+/// The raised parts of medians, and of the splitter islands in which they go on, with refuges where people
+/// cross them.
+pub(crate) fn raised(
+    painter: &mut impl Painter,
+    scenario: &Scenario,
+    stretches: &[Stretch<'_>],
+    junctions: &[&Junction],
+) {
+    painter.begin(Pass::Lane);
+    for median in stretches.iter().flat_map(Median::all_of) {
+        median.draw(painter);
+    }
+    for junction in junctions {
+        for island in junction
+            .splitters
+            .iter()
+            .filter(|island| !island.raised.is_empty())
+        {
+            splitter(painter, island, comes_to(scenario, junction, island));
+        }
+        for refuge in refuges(junction) {
+            painter.polygon(&refuge, rgb(SIDEWALK));
+        }
+    }
+}
+
+/// Whether a median of its arm comes to an island, which is one with it then.
+pub(crate) fn comes_to(scenario: &Scenario, junction: &Junction, island: &Splitter) -> bool {
+    let mut arms = junction.arms.iter();
+    let arm = arms.find(|arm| (arm.road, arm.end) == (island.road, island.end));
+    let road = scenario.network().road(island.road);
+    arm.zip(road).is_some_and(|(arm, road)| {
+        let s = match arm.end {
+            RoadEnd::Start => arm.trim + 1e-6,
+            RoadEnd::End => road.length() - arm.trim - 1e-6,
+        };
+        let mut lanes = road.section_at(s).lanes.iter();
+        lanes.any(|lane| lane.kind == LaneType::Median)
+    })
+}
+
+/// The raised part of a splitter island; its outline begins and ends at the cut of the arm.
+fn splitter(painter: &mut impl Painter, island: &Splitter, goes_on: bool) {
+    let outline = &island.raised;
+    let mut surface = outline.clone();
+    let (first, last) = (outline[0], outline[outline.len() - 1]);
+    if goes_on {
+        let out = (first - last).perp().normalize_or_zero();
+        // Counter-clockwise: what lies outside is to the right.
+        surface.extend([last, first].map(|corner| corner - OVER_SEAM * out));
+    }
+    if painter.scale() >= MIN_KERB_SCALE {
+        match goes_on {
+            true => painter.line(outline, 2.0 * KERB_WIDTH, 2.0, None, rgb(KERB)),
+            false => painter.edge(outline, 2.0 * KERB_WIDTH, 2.0, rgb(KERB)),
+        }
+    }
+    painter.polygon(&surface, rgb(MEDIAN));
+}
+
+/// Where people wait in the middle of crossings: over the whole width of medians.
+fn refuges(junction: &Junction) -> impl Iterator<Item = [DVec2; 4]> + '_ {
+    junction.crossings.iter().flat_map(|crossing| {
+        crossing.islands.iter().map(|island| {
+            let (half, inset) = (0.5 * crossing.width, BESIDE_LINE - KERB_WIDTH);
+            let (from, to) = (island.from + inset, island.to - inset);
+            let corners = [(-half, from), (half, from), (half, to), (-half, to)];
+            let at: &Pose = &crossing.right_kerb;
+            corners.map(|(along, across)| at.point(along, across))
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_side_by_side_are_one() {
+        use LaneType::{Driving, Median};
+        let lanes = |kinds: &[LaneType]| -> Vec<Lane> {
+            let number = |(i, &kind): (usize, &LaneType)| Lane::new(5 - i as i8, kind, 2.0);
+            kinds.iter().enumerate().map(number).collect()
+        };
+        assert_eq!(medians(&lanes(&[Driving, Median, Median, Driving])), [1..3]);
+        assert_eq!(medians(&lanes(&[Median, Driving, Median])), [0..1, 2..3]);
+        assert!(medians(&lanes(&[Driving, Driving])).is_empty());
+    }
+}

@@ -1,0 +1,96 @@
+//! Flares: streets widen towards the ring of a roundabout, around an island between entry and exit.
+//!
+//! ```text
+//!    -------------------.              The island is a median, on either side of the reference line
+//!       <-               '---------    one lane of it. It opens from nothing in the taper and has its
+//!    - - - - - - <:::::::::::::::::    whole width as far as the junction may cut the street back.
+//!       ->               .---------
+//!    -------------------'
+//!                |  taper  |  full |   node on the ring
+//! ```
+
+use crate::agents::{LanePlace, Place};
+use crate::edit::Edit;
+use crate::ids::RoadId;
+use crate::operation::lane_sections::{
+    beside_node, replace_lanes, section_part, width_beside_node,
+};
+use crate::operation::users::with_places;
+use crate::road::{Lane, LaneDirection, LaneSection, LaneType, RoadEnd};
+use crate::scenario::Scenario;
+
+/// The island is so wide at rings of this radius and larger ones, m; at smaller ones it is narrower.
+const WIDTH: f64 = 4.2;
+const WIDTH_AT: f64 = 14.0;
+/// From the node on the ring outward the island has its whole width for so long, and opens over so much, m.
+const FULL: f64 = 12.0;
+const TAPER: f64 = 16.0;
+/// What has to remain of a street behind a flare, m.
+const BEHIND: f64 = 10.0;
+
+/// The edit that widens a street at one of its ends, towards a ring of a radius, m; `None` where it is too short, is
+/// driven in one direction only, or has a median already.
+///
+/// Agents and flows on lanes that get other ids follow them.
+pub(super) fn flared(
+    scenario: &Scenario,
+    (id, end): (RoadId, RoadEnd),
+    radius: f64,
+) -> Option<Edit> {
+    let mut road = scenario.network().road(id)?.clone();
+    let stretch = beside_node(&road, end, FULL + TAPER, BEHIND)?;
+    let plain = road.section_at(0.5 * (stretch.0 + stretch.1));
+    if !has_middle(plain) {
+        return None;
+    }
+    let width = 0.5 * WIDTH * (radius / WIDTH_AT).min(1.0);
+    let mut lanes = section_part(plain, stretch.0, stretch.1, 0.0).lanes;
+    for lane in &mut lanes {
+        lane.id += lane.id.signum();
+    }
+    lanes.extend([1, -1].map(|id| Lane {
+        width: width_beside_node(width, (FULL, TAPER), end),
+        ..Lane::new(id, LaneType::Median, width)
+    }));
+    lanes.sort_by_key(|lane| -lane.id);
+    replace_lanes(&mut road, stretch, lanes);
+    let places = with_places(scenario, |place| Some(followed(place, id, stretch)));
+    let places = places.into_iter().map(|(_, edit)| edit);
+    let road = Edit::Road(id, Some(Box::new(road)));
+    Some(Edit::Batch(std::iter::once(road).chain(places).collect()))
+}
+
+/// Whether the two lanes beside the reference line are driven, each as the side of the scenario says.
+fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
+    let is_driven =
+        |lane: &Lane| lane.kind == LaneType::Driving && lane.direction == LaneDirection::Standard;
+    let inner = |id: i8| lanes.iter().any(|lane| lane.id == id && is_driven(lane));
+    inner(1) && inner(-1)
+}
+
+/// A place on a lane that has another id now.
+fn followed(place: &Place, widened: RoadId, (from, to): (f64, f64)) -> Place {
+    match *place {
+        Place::Lane(LanePlace { road, lane, s }) if road == widened && (from..=to).contains(&s) => {
+            Place::lane(road, lane + lane.signum(), s)
+        }
+        _ => *place,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::road::{CrossSection, DrivingSide};
+
+    #[test]
+    fn a_street_with_a_median_or_one_direction_has_no_middle_to_open() {
+        let section = |section: CrossSection| section.lanes(DrivingSide::Right).1;
+        assert!(has_middle(&section(CrossSection::driving(1, 1, 3.0))));
+        assert!(has_middle(&section(CrossSection::driving(2, 1, 3.0))));
+        assert!(!has_middle(&section(CrossSection::driving(2, 0, 3.0))));
+        let mut median = CrossSection::driving(1, 1, 3.0);
+        median.forward.insert(0, (LaneType::Median, 1.0));
+        assert!(!has_middle(&section(median)));
+    }
+}
