@@ -5,7 +5,7 @@ use crate::scenarios::*;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::*;
-use roadwright_simulation::{Party, RunOptions, Summary, World, builtin_modules};
+use roadwright_simulation::{Ground, Party, RunOptions, Summary, World, builtin_modules};
 use std::path::PathBuf;
 
 fn run(scenario: &Scenario, seconds: f64) -> Summary {
@@ -590,4 +590,48 @@ fn who_finds_no_place_waits_in_a_queue_at_the_lane() {
         "{later:?}"
     );
     assert_eq!(later.spawned + later.waiting + later.refused, 2000 + own);
+}
+
+#[test]
+fn one_starts_and_arrives_on_a_road_that_lies_within_a_junction() {
+    let mut scenario = Scenario::new("dog-leg");
+    draw(&mut scenario, (-100.0, 0.0), (100.0, 0.0), &street("main"));
+    draw(&mut scenario, (-3.0, 0.0), (-3.0, 100.0), &street("north"));
+    draw(&mut scenario, (3.0, 0.0), (3.0, -100.0), &street("south"));
+    let ground = Ground::new(&scenario);
+    let layout = junction::layout(scenario.network(), scenario.about());
+    let inside: Vec<RoadId> = layout.internal.iter().copied().collect();
+    let [RoadId(inside)] = inside[..] else {
+        panic!("one road lies within: {inside:?}");
+    };
+    let ends_at_east = |(_, road): &(RoadId, &Road)| road.reference_line.end().position.x > 99.0;
+    let east = scenario.network().roads().find(ends_at_east).unwrap().0.0;
+    // From each end of the main street over it, and from there to the other end.
+    let (from_west, to_west) = (on_lane(1, -1, 20.0), on_lane(1, 1, 20.0));
+    let (from_east, to_east) = (on_lane(east, 1, 77.0), on_lane(east, -1, 77.0));
+    for (id, lane, onward, [from, to]) in [
+        (10, -1, 1.0, [from_west, to_east]),
+        (20, 1, -1.0, [from_east, to_west]),
+    ] {
+        let within = on_lane(inside, lane, 3.0);
+        let Place::Lane(place) = within else {
+            unreachable!("a lane was asked for");
+        };
+        let (lanelet, s) = ground.graph().locate(&place).unwrap();
+        let behind = ground.graph().line(lanelet).pose(s).position;
+        assert!(behind.x * onward > 3.0 && behind.y.abs() < 3.0, "{behind}");
+        for (number, start, destination) in [(id, from, within), (id + 1, within, to)] {
+            let agent = Agent {
+                start,
+                destination: Some(destination),
+                depart: 15.0 * f64::from(number % 10),
+                ..west_to_east()
+            };
+            put(&mut scenario, number, agent);
+        }
+    }
+    let found = check::check(&scenario);
+    assert!(found.is_empty(), "{found:?}");
+    let summary = run(&scenario, 300.0);
+    assert_eq!((summary.agents.spawned, summary.agents.arrived), (4, 4));
 }

@@ -68,6 +68,7 @@ impl LaneGraph {
         }
         builder.link_sections();
         builder.add_connections(network, layout, before);
+        builder.of_internal = builder.ways_out(network, layout, side);
         builder.open_junctions(network, layout);
         let nodes = network.nodes().map(|(id, _)| id);
         let stays = |road| !layout.internal.contains(&road);
@@ -84,8 +85,9 @@ pub(super) struct Builder {
     /// Pairs of a lanelet and one that follows it, in the order of each one's successors.
     pub(super) links: Vec<(LaneletId, LaneletId)>,
     pub(super) of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    of_internal: BTreeMap<(RoadId, i8), LaneletId>,
     of_road: BTreeMap<RoadId, LaneletId>,
-    paths: Vec<PathLanelets>,
+    pub(super) paths: Vec<PathLanelets>,
     /// Lanes so far, m.
     lane_length: f64,
     left_out: Option<RoadId>,
@@ -97,7 +99,7 @@ pub(super) struct Builder {
 }
 
 impl Builder {
-    fn lanelet(&self, id: LaneletId) -> &Lanelet {
+    pub(super) fn lanelet(&self, id: LaneletId) -> &Lanelet {
         &self.lanelets[id as usize]
     }
 
@@ -455,6 +457,7 @@ impl Builder {
             lines: self.lines,
             links: Vec::with_capacity(2 * self.links.len()),
             of_lane: self.of_lane,
+            of_internal: self.of_internal,
             of_road: self.of_road,
             paths: self.paths,
             left_out: self.left_out,

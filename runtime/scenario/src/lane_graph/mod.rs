@@ -17,6 +17,7 @@
 
 mod after_edit;
 mod build;
+mod internal;
 mod reach;
 
 pub use after_edit::Before;
@@ -153,6 +154,8 @@ pub struct LaneGraph {
     links: Vec<LaneletId>,
     /// Lane lanelets by (road, lane), in the order of lane sections.
     of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    /// What stands for the lanes of roads within junctions.
+    of_internal: BTreeMap<(RoadId, i8), LaneletId>,
     /// Where the lanelets of each road begin.
     of_road: BTreeMap<RoadId, LaneletId>,
     /// The paths of all junctions, those of one after those of another.
@@ -303,8 +306,14 @@ impl LaneGraph {
     }
 
     /// The lanelet at a place, and the distance along it; `None` if no drivable lane is there.
+    ///
+    /// A place within a junction stands for the nearest part of its lane; where a road lies within one as a
+    /// whole, for the start of the lane behind the junction to which who drives over the place comes.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletId, f64)> {
-        let lanelets = self.of_lane.get(&(place.road, place.lane))?;
+        let lane = (place.road, place.lane);
+        let Some(lanelets) = self.of_lane.get(&lane) else {
+            return self.of_internal.get(&lane).map(|&behind| (behind, 0.0));
+        };
         // The place may lie inside a junction: then it is moved to the nearest part of the lane.
         let miss = |id: &&LaneletId| {
             let (a, b) = self.lanelet(**id).road_span;

@@ -1,0 +1,88 @@
+//! Places on roads within junctions: such a road has no lanelets, but one can want to start or arrive there.
+//!
+//! ```text
+//!            |  |
+//!     -------'  '---.......---'  '-----       The lane of a place lies under a connection that is driven the
+//!      from  ==>  x  connection  ==>  to      same way. What begins where that ends stands for it: who wants
+//!     -------.  .---.......---.  .-----       to `x` drives through and arrives just beyond the junction.
+//! ```
+
+use super::build::Builder;
+use super::{LaneletId, NO_LANELET};
+use crate::ids::RoadId;
+use crate::junction::Layout;
+use crate::network::RoadNetwork;
+use crate::road::{DrivingSide, Road};
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
+use std::collections::BTreeMap;
+use std::f64::consts::FRAC_PI_4;
+
+/// A connection lies on a lane if its middle is so near to that of the lane, m, and it leads the same way within
+/// an eighth of a turn.
+const ON_LANE: f64 = 2.0;
+
+impl Builder {
+    /// For each lane of a road within a junction what stands for places on it.
+    /// O(lanes within junctions * connections of theirs).
+    pub(super) fn ways_out(
+        &self,
+        network: &RoadNetwork,
+        layout: &Layout,
+        side: DrivingSide,
+    ) -> BTreeMap<(RoadId, i8), LaneletId> {
+        let mut found = BTreeMap::new();
+        if layout.internal.is_empty() {
+            return found;
+        }
+        let firsts = super::after_edit::first_paths(layout);
+        for &id in &layout.internal {
+            let Some(road) = network.road(id) else {
+                continue;
+            };
+            let Some(&junction) = layout.junction_of.get(&road.from) else {
+                continue;
+            };
+            let paths = firsts[junction]..firsts[junction + 1];
+            for (lane, pose) in middles(road, side) {
+                if let Some(to) = self.way_out(paths.clone(), pose) {
+                    found.insert((id, lane), to);
+                }
+            }
+        }
+        found
+    }
+
+    /// The lanelet behind the connection that lies nearest to a place and leads the same way.
+    fn way_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletId> {
+        let near = self.paths[paths].iter().filter_map(|path| {
+            if path.between == NO_LANELET {
+                return None;
+            }
+            let line = self.lines.line(self.lanelet(path.between).line);
+            let (s, t) = line.project(pose.position, 0.5 * line.length());
+            let along = line.pose(s).heading;
+            let is_on_it = t.abs() < ON_LANE && wrap_angle(along - pose.heading).abs() < FRAC_PI_4;
+            is_on_it.then_some((t.abs(), path.to))
+        });
+        let nearest = near.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        nearest.map(|(_, to)| to)
+    }
+}
+
+/// The drivable lanes half way along a road, with the middle of each in the direction of driving.
+fn middles(road: &Road, side: DrivingSide) -> impl Iterator<Item = (i8, Pose)> + '_ {
+    let s = 0.5 * road.length();
+    let section = road.section_at(s);
+    let lanes = section.lanes.iter().zip(road.lane_bands(section, s));
+    lanes
+        .filter(|(lane, _)| lane.kind.is_drivable())
+        .map(move |(lane, band)| {
+            let pose = road.reference_line.offset_pose(s, band.centre);
+            let pose = match lane.is_forward(side) {
+                true => pose,
+                false => pose.reversed(),
+            };
+            (lane.id, pose)
+        })
+}
