@@ -1,4 +1,4 @@
-//! Alleys: stretches of two-way roads on which two cars do not fit side by side.
+//! Alleys: stretches of two-way roads on which two vehicles do not fit side by side.
 //!
 //! ```text
 //!   ------------------.                    .------------------
@@ -9,9 +9,12 @@
 //!                      |<---  an alley --->|
 //! ```
 //!
-//! They follow from the lanes and are never stored. Cars drive in the middle of their lanes, so what
+//! They follow from the lanes and are never stored. Vehicles drive in the middle of their lanes, so what
 //! counts is the distance between the middles of two lanes that are driven against each other: it has to
-//! be the width of a car, [`ABREAST`] and what the fronts swing out in a bend.
+//! be [`ABREAST`] and what both reach towards each other, which is half their widths, and more where their fronts
+//! swing out in a bend.
+//! Where two cars fit and a bus and a car do not, or only two buses do not, the stretch is an alley for those
+//! ([`Passing`]); an alley of two cars lies within one of a bus and a car, which lies within one of two buses.
 //! Where less than `PLACE` is left between an alley and the end of its lane, or between two alleys, nobody
 //! could wait there for another one, so it belongs to the alley: who comes to a road that is narrow all
 //! along waits at the stop line before it.
@@ -22,13 +25,16 @@ use crate::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Room that a place to wait needs, m: two cars and what is between them.
 const PLACE: f64 = 15.0;
 /// Lanes that are nearer by less than this are as wide as they should be, m: centre lines are chords.
-const TOLERANCE: f64 = 0.02;
+const TOLERANCE: f64 = 0.03;
 /// Half the length of the stretch by which a bend is measured, m.
 const BEND_REACH: f64 = 2.0;
+/// Who swings out by less drives straight on, m.
+const NO_SWING: f64 = 0.005;
 
 /// One direction of an alley: a part of a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,11 +47,46 @@ pub struct AlleyWay {
     pub to: f64,
 }
 
-/// A stretch on which two cars do not fit side by side.
+/// Who passes whom in an alley. What is longer in front of its rear axle than 5.5 m, as buses are, is long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Passing {
+    /// Nobody passes anybody.
+    Nobody,
+    /// Cars pass each other; who is long passes nobody.
+    Cars,
+    /// Two who are long do not pass each other.
+    NotTwoLong,
+}
+
+impl Passing {
+    const ALL: [Self; 3] = [Self::Nobody, Self::Cars, Self::NotTwoLong];
+
+    /// Whether two vehicles have to pass by turns, by which of them are long.
+    pub fn holds_up(self, one: bool, other: bool) -> bool {
+        match self {
+            Self::Nobody => true,
+            Self::Cars => one || other,
+            Self::NotTwoLong => one && other,
+        }
+    }
+
+    /// The smallest bodies that do not fit side by side.
+    fn bodies(self) -> [Body; 2] {
+        match self {
+            Self::Nobody => [Body::CAR; 2],
+            Self::Cars => [Body::CAR, Body::LONG],
+            Self::NotTwoLong => [Body::LONG; 2],
+        }
+    }
+}
+
+/// A stretch on which two vehicles do not fit side by side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alley {
     /// Both directions.
     pub ways: [AlleyWay; 2],
+    /// For whom it is one.
+    pub passing: Passing,
     /// The least distance between the middles of both lanes, m.
     pub distance: f64,
     /// What there would have to be at that place, m.
@@ -66,11 +107,19 @@ pub struct Alleys {
 }
 
 impl Alleys {
-    /// Finds the alleys of a lane graph. O(points of two-way roads).
-    pub fn of(graph: &LaneGraph) -> Self {
+    /// Finds the alleys of a lane graph: those of two cars, and with `has_long` those of who is longer.
+    /// O(points of two-way roads).
+    pub fn of(graph: &LaneGraph, has_long: bool) -> Self {
         let mut alleys = Self::default();
+        let kinds = if has_long {
+            &Passing::ALL[..]
+        } else {
+            &Passing::ALL[..1]
+        };
         for (one, other) in opposite_lanes(graph) {
-            for alley in between(graph, one, other) {
+            let lanes = Lanes::new(graph.line(one), graph.line(other));
+            let of_kind = |&kind: &Passing| between(&lanes, (one, other), kind);
+            for alley in kinds.iter().flat_map(of_kind) {
                 let number = alleys.list.len() as u32;
                 for (way, is_second) in alley.ways.iter().zip([false, true]) {
                     let sides = alleys.of_lanelet.entry(way.lanelet).or_default();
@@ -119,6 +168,12 @@ impl Alleys {
             return &[];
         }
         self.of_lanelet.get(&lanelet).map_or(&[], Vec::as_slice)
+    }
+
+    /// Who passes whom in one of them.
+    #[inline]
+    pub fn passing(&self, (number, _): AlleySide) -> Passing {
+        self.list[number as usize].passing
     }
 
     /// One direction of one of them.
@@ -170,14 +225,20 @@ struct Narrow {
     wanted: f64,
 }
 
-/// The alleys between two lanelets of opposite directions.
-fn between(graph: &LaneGraph, one: LaneletId, other: LaneletId) -> Vec<Alley> {
-    let lengths = [one, other].map(|id| graph.line(id).length());
+/// The alleys of a kind between two lanelets of opposite directions.
+fn between(
+    lanes: &Lanes<'_>,
+    (one, other): (LaneletId, LaneletId),
+    passing: Passing,
+) -> Vec<Alley> {
+    let lengths = [lanes.one.line.length(), lanes.other.line.length()];
+    let bodies = passing.bodies();
+    let front = bodies[0].front.max(bodies[1].front);
     let mut narrows: Vec<Narrow> = Vec::new();
-    for narrow in narrow_places(graph.line(one), graph.line(other)) {
+    for narrow in lanes.narrow_places(bodies) {
         match narrows.last_mut() {
             // Two bodies stand between them, clear of both.
-            Some(last) if narrow.own.0 - last.own.1 < PLACE + 2.0 * Body::CAR.front => {
+            Some(last) if narrow.own.0 - last.own.1 < PLACE + 2.0 * front => {
                 last.own.1 = narrow.own.1;
                 last.beside.1 = narrow.beside.1;
                 if narrow.distance - narrow.wanted < last.distance - last.wanted {
@@ -189,10 +250,15 @@ fn between(graph: &LaneGraph, one: LaneletId, other: LaneletId) -> Vec<Alley> {
     }
     let alley = |narrow: Narrow| Alley {
         ways: [
-            way((one, lengths[0]), narrow.own),
+            way((one, lengths[0]), narrow.own, front),
             // The second is driven the other way.
-            way((other, lengths[1]), (narrow.beside.1, narrow.beside.0)),
+            way(
+                (other, lengths[1]),
+                (narrow.beside.1, narrow.beside.0),
+                front,
+            ),
         ],
+        passing,
         distance: narrow.distance,
         wanted: narrow.wanted,
     };
@@ -212,8 +278,8 @@ fn between(graph: &LaneGraph, one: LaneletId, other: LaneletId) -> Vec<Alley> {
 
 /// A part of a lanelet with what a front reaches beyond it, up to the ends of the lanelet where no place to
 /// wait is left.
-fn way((lanelet, length): (LaneletId, f64), (from, to): (f64, f64)) -> AlleyWay {
-    let (from, to) = (from - Body::CAR.front, to + Body::CAR.front);
+fn way((lanelet, length): (LaneletId, f64), (from, to): (f64, f64), front: f64) -> AlleyWay {
+    let (from, to) = (from - front, to + front);
     AlleyWay {
         lanelet,
         from: if from < PLACE { 0.0 } else { from },
@@ -221,46 +287,146 @@ fn way((lanelet, length): (LaneletId, f64), (from, to): (f64, f64)) -> AlleyWay 
     }
 }
 
-/// The stretches where two lines of opposite directions are too near to each other, by their points.
-fn narrow_places(one: CentreLine<'_>, other: CentreLine<'_>) -> Vec<Narrow> {
-    let (points, beside) = (one.points(), other.points());
-    let spacing = |line: &CentreLine<'_>| line.length() / (line.points().len() - 1).max(1) as f64;
-    let (step, step_beside) = (spacing(&one), spacing(&other));
-    let mut narrows: Vec<Narrow> = Vec::new();
-    let mut at = beside.len() - 1;
-    let mut was_narrow = false;
-    for (number, point) in points.iter().enumerate() {
-        // Both are driven through once, from opposite ends: the nearest point only moves on.
-        while at > 0 && point.distance_squared(beside[at - 1]) <= point.distance_squared(beside[at])
-        {
-            at -= 1;
-        }
-        let distance = distance_to_line(*point, beside, at);
-        let (s, s_beside) = (number as f64 * step, at as f64 * step_beside);
-        let wanted = wanted_distance(
-            one.curvature(s, BEND_REACH),
-            other.curvature(s_beside, BEND_REACH),
-        );
-        let is_narrow = distance < wanted - TOLERANCE;
-        if is_narrow {
-            match narrows.last_mut().filter(|_| was_narrow) {
-                Some(last) => {
-                    (last.own.1, last.beside.1) = (s, s_beside);
-                    if distance - wanted < last.distance - last.wanted {
-                        (last.distance, last.wanted) = (distance, wanted);
-                    }
-                }
-                None => narrows.push(Narrow {
-                    own: (s, s),
-                    beside: (s_beside, s_beside),
-                    distance,
-                    wanted,
-                }),
-            }
-        }
-        was_narrow = is_narrow;
+/// A lane with how it bends.
+struct Lane<'a> {
+    line: CentreLine<'a>,
+    /// From one of its points to the next, m.
+    step: f64,
+    /// How much it bends at each point, to either side, 1/m.
+    bends: Vec<f64>,
+}
+
+impl<'a> Lane<'a> {
+    fn new(line: CentreLine<'a>) -> Self {
+        let count = line.points().len();
+        let step = line.length() / (count - 1).max(1) as f64;
+        let bend = |i: usize| line.curvature(i as f64 * step, BEND_REACH).abs();
+        let bends = (0..count).map(bend).collect();
+        Self { line, step, bends }
     }
-    narrows
+
+    /// Where rear axles of bodies are that cover a point.
+    fn below(&self, point: usize, body: Body) -> Range<usize> {
+        let points = |length: f64| (length / self.step).ceil() as usize;
+        let first = point.saturating_sub(points(body.front));
+        first..(point + points(body.rear) + 1).min(self.bends.len())
+    }
+
+    /// How much it bends at most below a body that covers a point, 1/m.
+    fn bend_below(&self, point: usize, body: Body) -> f64 {
+        let bends = self.bends[self.below(point, body)].iter();
+        bends.copied().fold(0.0, f64::max)
+    }
+
+    /// A point, and the direction of the line there.
+    fn tangent(&self, point: usize) -> (DVec2, DVec2) {
+        let points = self.line.points();
+        let (before, after) = (point.saturating_sub(1), (point + 1).min(points.len() - 1));
+        (
+            points[point],
+            (points[after] - points[before]).normalize_or_zero(),
+        )
+    }
+}
+
+/// A point of the first of two lanes with what lies beside it on the second, which is driven the other way.
+struct Beside {
+    /// The number of the second lane's point that is nearest.
+    point: usize,
+    /// How far the second lane is, m.
+    distance: f64,
+}
+
+/// Two lanes of opposite directions.
+struct Lanes<'a> {
+    one: Lane<'a>,
+    other: Lane<'a>,
+    /// For each point of the first.
+    beside: Vec<Beside>,
+}
+
+impl<'a> Lanes<'a> {
+    fn new(one: CentreLine<'a>, other: CentreLine<'a>) -> Self {
+        let points = other.points();
+        let mut point = points.len() - 1;
+        let beside = one.points().iter().map(|here| {
+            // Both are driven through once, from opposite ends: the nearest point only moves on.
+            let square = |i: usize| here.distance_squared(points[i]);
+            while point > 0 && square(point - 1) <= square(point) {
+                point -= 1;
+            }
+            let distance = distance_to_line(*here, points, point);
+            Beside { point, distance }
+        });
+        let beside = beside.collect();
+        Self {
+            one: Lane::new(one),
+            other: Lane::new(other),
+            beside,
+        }
+    }
+
+    /// The stretches where two bodies do not fit beside each other, by the points of the first lane.
+    fn narrow_places(&self, bodies: [Body; 2]) -> Vec<Narrow> {
+        let mut narrows: Vec<Narrow> = Vec::new();
+        let mut was_narrow = false;
+        for (number, &Beside { point, distance }) in self.beside.iter().enumerate() {
+            let wanted = self.wanted_distance(number, bodies);
+            let (s, s_beside) = (
+                number as f64 * self.one.step,
+                point as f64 * self.other.step,
+            );
+            let is_narrow = distance < wanted - TOLERANCE;
+            if is_narrow {
+                match narrows.last_mut().filter(|_| was_narrow) {
+                    Some(last) => {
+                        (last.own.1, last.beside.1) = (s, s_beside);
+                        if distance - wanted < last.distance - last.wanted {
+                            (last.distance, last.wanted) = (distance, wanted);
+                        }
+                    }
+                    None => narrows.push(Narrow {
+                        own: (s, s),
+                        beside: (s_beside, s_beside),
+                        distance,
+                        wanted,
+                    }),
+                }
+            }
+            was_narrow = is_narrow;
+        }
+        narrows
+    }
+
+    /// How far the middles of both lanes have to be from each other at a point of the first, m, whichever of two
+    /// bodies is on which: exact where that may be more than it is, else a bit less.
+    fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
+        let [one, other] = bodies;
+        let straight = 0.5 * (one.width + other.width) + ABREAST;
+        let Beside { point, distance } = self.beside[number];
+        let swing = |body: Body| {
+            let bend = f64::max(
+                self.one.bend_below(number, body),
+                self.other.bend_below(point, body),
+            );
+            body.swing_at(1.0 / bend.max(1e-9))
+        };
+        let swing = f64::max(swing(one), swing(other));
+        // Nearly everywhere lanes are straight, or far enough from each other for any bend.
+        if swing < NO_SWING || distance >= straight + 2.0 * swing {
+            return straight;
+        }
+        let between = self.other.line.points()[point] - self.one.line.points()[number];
+        let beside = |one: Body, other: Body| {
+            reach_beside(&self.one, number, one, between)
+                + reach_beside(&self.other, point, other, -between)
+        };
+        let widest = match one == other {
+            true => beside(one, other),
+            false => beside(one, other).max(beside(other, one)),
+        };
+        ABREAST + widest
+    }
 }
 
 /// Distance from a point to the pieces of a line at one of its points, m.
@@ -276,9 +442,139 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
     both.fold(point.distance(line[at]), f64::min)
 }
 
-/// How far the middles of two lanes have to be from each other, by how they bend there, m.
-fn wanted_distance(one: f64, other: f64) -> f64 {
-    // Of the two only the one on the inside of the bend swings towards the other.
-    let swing = |curvature: f64| Body::CAR.swing_at(1.0 / curvature.abs().max(1e-9));
-    Body::CAR.width + ABREAST + swing(one).max(swing(other))
+/// How far a body that drives along a line with its rear axle reaches beside a place of it, m, to the side that a
+/// vector points to.
+///
+/// ```text
+///                   .--------.
+///       ----o------|--- .----'------     Its side is a straight line: where that crosses the normal of the
+///     rear axle    |'--'  place          place is how far it reaches, for each position of the rear axle.
+/// ```
+fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f64 {
+    let (place, forward) = lane.tangent(point);
+    let normal = match forward.perp().dot(towards) < 0.0 {
+        true => -forward.perp(),
+        false => forward.perp(),
+    };
+    let mut reach = 0.5 * body.width;
+    for axle in lane.below(point, body) {
+        let (axle, ahead) = lane.tangent(axle);
+        let out = match ahead.perp().dot(normal) < 0.0 {
+            true => -ahead.perp(),
+            false => ahead.perp(),
+        };
+        let corner = axle + 0.5 * body.width * out - place;
+        let along = -corner.dot(forward) / ahead.dot(forward).max(0.1);
+        if (-body.rear..=body.front).contains(&along) {
+            reach = reach.max((corner + along * ahead).dot(normal));
+        }
+    }
+    reach
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::edit::Edit;
+    use crate::junction::layout;
+    use crate::operation::draw::{self, RoadStyle};
+    use crate::road::{CrossSection, RoadClass};
+    use crate::scenario::Scenario;
+    use proptest::prelude::*;
+    use roadwright_geometry::{Pose, ReferenceLine, Segment};
+
+    /// A street with lanes of a width and bends in turn to the left and to the right.
+    fn street(width: f64, bends: &[(f64, f64)]) -> LaneGraph {
+        let mut segments = vec![Segment::Line { length: 60.0 }];
+        for (i, &(radius, angle)) in bends.iter().enumerate() {
+            let sign = if i % 2 == 0 { 1.0 } else { -1.0 };
+            segments.push(Segment::Arc {
+                length: radius * angle,
+                curvature: sign / radius,
+            });
+            segments.push(Segment::Line { length: 60.0 });
+        }
+        let line = ReferenceLine::new(Pose::new(0.0, 0.0, 0.0), segments).unwrap();
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 8.0,
+            section: CrossSection::driving(1, 1, width),
+        };
+        let mut scenario = Scenario::new("street");
+        let road: Edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(road).unwrap();
+        let layout = layout(scenario.network(), scenario.about());
+        LaneGraph::new(&scenario, &layout)
+    }
+
+    fn kinds(graph: &LaneGraph, has_long: bool) -> Vec<Passing> {
+        let alleys = Alleys::of(graph, has_long);
+        alleys.list().iter().map(|alley| alley.passing).collect()
+    }
+
+    #[test]
+    fn who_fits_beside_whom_follows_from_widths_and_bends() {
+        use Passing::{Cars, Nobody, NotTwoLong};
+        // 1.9 + 0.3; 0.5 (1.9 + 2.55) + 0.3; 2.55 + 0.3 m.
+        for (width, wanted) in [
+            (2.9, &[][..]),
+            (2.8, &[NotTwoLong]),
+            (2.54, &[NotTwoLong]),
+            (2.45, &[Cars, NotTwoLong]),
+            (2.15, &[Nobody, Cars, NotTwoLong]),
+        ] {
+            assert_eq!(kinds(&street(width, &[]), true), wanted, "{width} m");
+            let cars: Vec<Passing> = wanted
+                .iter()
+                .copied()
+                .filter(|&kind| kind == Nobody)
+                .collect();
+            assert_eq!(kinds(&street(width, &[]), false), cars, "{width} m");
+        }
+        // The front of a bus is 8 m before its rear axle: in a bend of 25 m it swings out by 1.2 m.
+        assert_eq!(
+            kinds(&street(3.3, &[(25.0, 1.5)]), true),
+            [Cars, NotTwoLong]
+        );
+        assert_eq!(kinds(&street(3.3, &[(400.0, 0.5)]), true), []);
+        // A bend of a metre turns it by so little that it hardly swings, however tight it is.
+        assert_eq!(kinds(&street(3.3, &[(25.0, 0.04)]), true), []);
+    }
+
+    #[test]
+    fn who_waits_for_whom() {
+        for (one, other, held_up) in [
+            (false, false, [true, false, false]),
+            (false, true, [true, true, false]),
+            (true, true, [true, true, true]),
+        ] {
+            assert_eq!(Passing::ALL.map(|kind| kind.holds_up(one, other)), held_up);
+            assert_eq!(Passing::ALL.map(|kind| kind.holds_up(other, one)), held_up);
+        }
+    }
+
+    proptest! {
+        /// Nobody waits within an alley for a smaller one in it: they are got at once only if one holds the
+        /// other.
+        #[test]
+        fn an_alley_lies_within_those_of_longer_vehicles(
+            width in 1.8..3.4f64,
+            bends in prop::collection::vec((8.0..80.0f64, 0.1..1.2f64), 0..4),
+        ) {
+            let graph = street(width, &bends);
+            let alleys = Alleys::of(&graph, true);
+            let of = |kind: Passing| alleys.list().iter().filter(move |alley| alley.passing == kind);
+            for (inner, outer) in [(Passing::Nobody, Passing::Cars), (Passing::Cars, Passing::NotTwoLong)] {
+                for small in of(inner) {
+                    let holds = |large: &&Alley| {
+                        let mut pairs = small.ways.iter().zip(&large.ways);
+                        pairs.all(|(a, b)| a.lanelet == b.lanelet && b.from <= a.from && b.to >= a.to)
+                    };
+                    prop_assert!(of(outer).any(|large| holds(&large)), "{small:?}");
+                }
+            }
+        }
+    }
 }

@@ -2,9 +2,9 @@
 
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::LaneAccess;
-use crate::alleys::Alleys;
+use crate::alleys::{Alleys, Passing};
 use crate::ids::RoadId;
-use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES};
+use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES, has_long_vehicles};
 use crate::lane_graph::LaneletId;
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
@@ -29,7 +29,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     narrow_roads(subjects, findings);
 }
 
-/// Where two cars do not meet, and where no bus drives.
+/// Where two vehicles do not pass each other, and where no bus drives.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
     let mut tell = |lanelet: LaneletId, at: f64, code: Code, message: String| {
@@ -46,12 +46,18 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             });
         }
     };
-    for alley in Alleys::of(graph).list() {
+    let has_long = has_long_vehicles(subjects.scenario);
+    for alley in Alleys::of(graph, has_long).list() {
         let [way, _] = alley.ways;
         let lanelet = graph.lanelet(way.lanelet);
         let (from, to) = (lanelet.road_s(way.from), lanelet.road_s(way.to));
+        let who = match alley.passing {
+            Passing::Nobody => "two cars",
+            Passing::Cars => "a bus and a car",
+            Passing::NotTwoLong => "two buses",
+        };
         let message = format!(
-            "two cars do not fit side by side from {from:.0} to {to:.0} m: the middles of its lanes are \
+            "{who} do not fit side by side from {from:.0} to {to:.0} m: the middles of its lanes are \
              {:.2} m from each other, and should be {:.2}; they drive there by turns",
             alley.distance, alley.wanted
         );

@@ -218,12 +218,13 @@ impl Room<'_> {
         let body = (s - own.rear_overhang, s + own.front);
         let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
             let way = alleys.way(side);
-            body.1 > way.from && body.0 < way.to
+            let is_heeded = alleys.passing(side).holds_up(own.is_long(), true);
+            is_heeded && body.1 > way.from && body.0 < way.to
         });
         sides.all(|&side| {
             let inside = alleys.way(side).to;
-            self.is_empty_of_oncoming(side)
-                && self.meets_nobody_beyond((lanelet, inside), (0.0, space(own)), MOST_IN_A_ROW)
+            self.is_empty_of_oncoming(side, own)
+                && self.meets_nobody_beyond((lanelet, inside), (0.0, own), MOST_IN_A_ROW)
         })
     }
 
@@ -231,27 +232,30 @@ impl Room<'_> {
     /// that is clear of them for the length of a vehicle, m; so much was clear before, m.
     fn meets_nobody_beyond(
         &self,
-        (lanelet, mut s): (LaneletId, f64),
-        (mut clear, space): (f64, f64),
+        (lanelet, start): (LaneletId, f64),
+        (mut clear, own): (f64, &VehicleType),
         more: u32,
     ) -> bool {
-        let ground = self.bodies.ground;
+        let (ground, space) = (self.bodies.ground, space(own));
+        let mut s = start;
         let length = ground.length(lanelet);
         // Nobody stands on a connection.
         let is_connection = ground.lanelet(lanelet).is_connection();
         for &side in ground.alleys().on(lanelet) {
             let way = ground.alleys().way(side);
-            if way.from < s {
+            let is_heeded = ground.alleys().passing(side).holds_up(own.is_long(), true);
+            if way.from < start || !is_heeded {
                 continue;
             }
-            clear += way.from - s;
+            // One may lie within another.
+            clear += (way.from - s).max(0.0);
             if clear >= space {
                 return true;
             }
-            if !self.is_empty_of_oncoming(side) {
+            if !self.is_empty_of_oncoming(side, own) {
                 return false;
             }
-            (clear, s) = (0.0, way.to);
+            (clear, s) = (0.0, s.max(way.to));
         }
         clear = if is_connection {
             0.0
@@ -262,21 +266,27 @@ impl Room<'_> {
             return true;
         }
         let mut ways = ground.graph().successors(lanelet).iter();
-        ways.all(|&next| self.meets_nobody_beyond((next, 0.0), (clear, space), more - 1))
+        ways.all(|&next| self.meets_nobody_beyond((next, 0.0), (clear, own), more - 1))
     }
 
-    /// Whether nobody holds an alley in the other direction, is in it, or has appeared there in this step.
-    fn is_empty_of_oncoming(&self, (alley, is_second): AlleySide) -> bool {
+    /// Whether nobody whom a vehicle cannot pass holds an alley in the other direction, is in it, or has appeared
+    /// there in this step.
+    fn is_empty_of_oncoming(&self, (alley, is_second): AlleySide, own: &VehicleType) -> bool {
         let other = (alley, !is_second);
+        let passing = self.bodies.ground.alleys().passing(other);
+        let holds_up = |kind: &VehicleType| passing.holds_up(own.is_long(), kind.is_long());
         let facing = self.bodies.ground.alleys().way(other);
         // Who has appeared since junctions last looked is known to the index only.
         let mut there = self.index.on_lanelet(facing.lanelet).iter();
         let is_outside = there.all(|entry| {
             let kind = self.vehicle_type(entry.agent);
-            entry.s + kind.front <= facing.from || entry.s - kind.rear_overhang >= facing.to
+            let is_clear =
+                entry.s + kind.front <= facing.from || entry.s - kind.rear_overhang >= facing.to;
+            is_clear || !holds_up(kind)
         });
+        let mut holders = self.claims.alley_holders(other);
         is_outside
-            && self.claims.alley_holders(other).next().is_none()
+            && !holders.any(|holder| holds_up(self.vehicle_type(holder)))
             && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 

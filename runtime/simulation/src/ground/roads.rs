@@ -6,7 +6,7 @@ use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
-    SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans,
+    SignalPlans, Signals, Turn, has_long_vehicles, layout, layout_after_edit, signal_plans,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
@@ -346,7 +346,7 @@ impl Roads {
             Gist::new(&graph, id, &laws, bends[first as usize].speed)
         };
         let gists: Vec<Gist> = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
-        let alleys = Alleys::of(&graph);
+        let alleys = Alleys::of(&graph, has_long_vehicles(scenario));
         let groups = plans.group_of();
         let has_order = laws.iter().map(|law| law.right_of_way.has_order());
         let looks_out = has_order.zip(&groups);

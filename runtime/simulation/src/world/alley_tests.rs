@@ -2,13 +2,15 @@
 
 use super::*;
 use crate::builtin_modules;
-use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId, file,
 };
 use std::path::PathBuf;
 
+/// A double-decker.
+const BUS: &str = "enviro_400";
 /// When nobody enters any more, s.
 const END: f64 = 600.0;
 
@@ -47,6 +49,12 @@ fn draw(scenario: &mut Scenario, from: (f64, f64), to: (f64, f64), width: f64) -
 
 /// Lanes of 3.25 m, and of 1.65 m from 120 to 180 m.
 fn narrow_middle(scenario: &mut Scenario, road: RoadId) {
+    narrow_to(scenario, road, 1.65);
+}
+
+/// Lanes of 3.25 m, and narrower ones from 120 to 180 m.
+fn narrow_to(scenario: &mut Scenario, road: RoadId, width: f64) {
+    let slope = 0.1 * (3.25 - width);
     let piece = |s: f64, a: f64, b: f64| Poly3 {
         s,
         a,
@@ -58,9 +66,9 @@ fn narrow_middle(scenario: &mut Scenario, road: RoadId) {
         for lane in &mut section.lanes {
             lane.width = vec![
                 piece(0.0, 3.25, 0.0),
-                piece(110.0, 3.25, -0.16),
-                piece(120.0, 1.65, 0.0),
-                piece(180.0, 1.65, 0.16),
+                piece(110.0, 3.25, -slope),
+                piece(120.0, width, 0.0),
+                piece(180.0, width, slope),
                 piece(190.0, 3.25, 0.0),
             ];
         }
@@ -294,4 +302,113 @@ fn two_that_begin_in_alleys_on_both_sides_of_a_junction_do_not_face_each_other()
     let summary = world.summary();
     assert_eq!(summary.agents.arrived, 2, "{:?}", summary.agents);
     assert!(summary.collisions.is_empty());
+}
+
+/// A street with a bend of 90 degrees and 14 m radius, whose lanes are so wide, with streams in both directions: the
+/// second drives on the inside of the bend.
+fn bend(width: f64, vehicles: [&str; 2], rate: f64) -> Scenario {
+    let mut scenario = with_vehicles();
+    let segments = vec![
+        Segment::Line { length: 150.0 },
+        Segment::Arc {
+            length: 14.0 * std::f64::consts::FRAC_PI_2,
+            curvature: 1.0 / 14.0,
+        },
+        Segment::Line { length: 150.0 },
+    ];
+    let line = ReferenceLine::new(Pose::new(0.0, 0.0, 0.0), segments).unwrap();
+    let edit = draw::road(&scenario, &line, &street(width)).unwrap();
+    scenario.apply(edit).unwrap();
+    let (road, found) = scenario.network().roads().next().unwrap();
+    let far = found.length() - 20.0;
+    for (vehicle, lane, from, to) in [(vehicles[0], -1, 20.0, far), (vehicles[1], 1, far, 20.0)] {
+        let [from, to] = [from, to].map(|s| Place::lane(road, lane, s));
+        flow(&mut scenario, vehicle, from, to, rate);
+    }
+    scenario
+}
+
+#[test]
+fn a_bus_and_cars_pass_a_bend_by_turns_and_cars_pass_each_other() {
+    for level in [DynamicsLevel::Lane, DynamicsLevel::OneTrack] {
+        let run = |vehicles: [&str; 2], leaves: bool| {
+            let mut world = world(&bend(3.25, vehicles, 120.0), level, 1);
+            world.traffic.claims.leaves_alleys = leaves;
+            run_to(&mut world, 1200.0);
+            let summary = world.summary();
+            let agents = summary.agents;
+            assert_eq!(
+                (agents.active, agents.waiting),
+                (0, 0),
+                "{level}: {agents:?}"
+            );
+            assert!(agents.spawned > 25, "{agents:?}");
+            (summary.collisions.len(), summary.law.longest_wait)
+        };
+        let mixed = ["car", BUS];
+        // The control: nobody waits, and fronts of buses touch cars.
+        assert!(run(mixed, true).0 > 0, "{level}");
+        let (contacts, longest) = run(mixed, false);
+        assert_eq!(contacts, 0, "{level}");
+        assert!(longest > 0.0 && longest < 60.0, "{level}: {longest} s");
+        // Cars alone: nobody waits, in a world that knows no buses and in one that has a few.
+        assert_eq!(run(["car", "car"], false), (0, 0.0), "{level}");
+        let mut few = bend(3.25, ["car", "car"], 120.0);
+        let road = few.network().roads().next().unwrap().0;
+        let bus = Agent {
+            vehicle: BUS.into(),
+            ..parked(road)
+        };
+        let edit = Edit::Agent(AgentId(1000), Some(Box::new(bus)));
+        few.apply(edit).unwrap();
+        let mut world = world(&few, level, 1);
+        run_to(&mut world, 1200.0);
+        let law = world.summary().law;
+        assert_eq!(law.longest_wait, 0.0, "{level}: {law:?}");
+    }
+}
+
+/// Who sets out when all others are gone.
+fn parked(road: RoadId) -> Agent {
+    Agent {
+        name: String::new(),
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        dynamics: None,
+        start: Place::lane(road, -1, 20.0),
+        via: Vec::new(),
+        destination: Some(Place::lane(road, -1, 60.0)),
+        depart: 1000.0,
+        repeat: None,
+        speed: 0.0,
+    }
+}
+
+#[test]
+fn two_buses_pass_a_street_by_turns_in_which_a_bus_and_a_car_fit() {
+    let street = |vehicles: [&str; 2]| {
+        let mut scenario = with_vehicles();
+        // Wide at both ends, so that there is a place to wait.
+        let road = draw(&mut scenario, (0.0, 0.0), (300.0, 0.0), 3.25);
+        narrow_to(&mut scenario, road, 2.78);
+        for (vehicle, lane, from, to) in [
+            (vehicles[0], -1, 20.0, 280.0),
+            (vehicles[1], 1, 280.0, 20.0),
+        ] {
+            let [from, to] = [from, to].map(|s| Place::lane(road, lane, s));
+            flow(&mut scenario, vehicle, from, to, 120.0);
+        }
+        scenario
+    };
+    let waits = |vehicles: [&str; 2]| {
+        let mut world = world(&street(vehicles), DynamicsLevel::Lane, 1);
+        run_to(&mut world, 1200.0);
+        let summary = world.summary();
+        assert_eq!(summary.collisions, [], "{vehicles:?}");
+        assert_eq!(summary.agents.active, 0, "{vehicles:?}");
+        summary.law.longest_wait
+    };
+    assert_eq!(waits([BUS, "car"]), 0.0);
+    let longest = waits([BUS, BUS]);
+    assert!(longest > 0.0 && longest < 60.0, "{longest} s");
 }

@@ -1,4 +1,4 @@
-//! Alleys: stretches on which two cars do not fit side by side are driven one direction at a time, in turns.
+//! Alleys: stretches on which two vehicles do not fit side by side are driven one direction at a time, in turns.
 //!
 //! ```text
 //!              hold                     hold
@@ -22,6 +22,10 @@
 //! **Why nobody waits for ever, while the lanes beyond drain:** those inside leave, those of the other
 //! direction who asked later are not let in any more, and of those who asked before at most as many as
 //! can ask at once go first.
+//!
+//! Where cars pass each other and buses nobody, or two buses do not pass each other, only those wait for each other
+//! ([`Passing`](roadwright_scenario::alleys::Passing)). Such an alley reaches farther than one of two cars within it,
+//! and who needs both gets both at once, so nobody waits within one for the other.
 //!
 //! Who is inside without having been let in (it appeared there, or its driver does not look) counts as
 //! holding the alley until it has left.
@@ -181,7 +185,7 @@ impl Alleys {
         for &side in scene.ground.alleys().on(lanelet) {
             let way = scene.ground.alleys().way(side);
             let is_inside = front > way.from + INSIDE && rear < way.to;
-            if is_inside && !self.has(agent, (side, at)) {
+            if is_inside && scene.heeds_alley(agent, side) && !self.has(agent, (side, at)) {
                 self.held.push(Hold {
                     agent,
                     side,
@@ -203,12 +207,18 @@ impl Alleys {
         self.has(request.agent, request.first)
     }
 
-    /// Those who hold an alley in the other direction.
-    fn oncoming(&self, agent: u32, (alley, is_second): AlleySide) -> impl Iterator<Item = &Hold> {
-        let held = self.held.iter();
-        held.filter(move |hold| {
+    /// Those who hold an alley in the other direction and cannot be passed there.
+    fn oncoming<'a>(
+        &'a self,
+        agent: u32,
+        (alley, is_second): AlleySide,
+        scene: &'a Scene<'_>,
+    ) -> impl Iterator<Item = &'a Hold> {
+        let is_oncoming = move |hold: &&Hold| {
             hold.side.0 == alley && hold.side.1 != is_second && hold.agent != agent
-        })
+        };
+        let held = self.held.iter().filter(is_oncoming);
+        held.filter(move |hold| scene.hold_up(agent, hold.agent, hold.side))
     }
 
     /// Who wants into an alley from the open road, in the order in which they asked.
@@ -271,7 +281,7 @@ impl Alleys {
             for &side in scene.ground.alleys().on(lanelet) {
                 let way = scene.ground.alleys().way(side);
                 let is_passed = at == here && position.s + kind.front > way.from + INSIDE;
-                if is_passed || self.has(agent, (side, at)) {
+                if is_passed || !scene.heeds_alley(agent, side) || self.has(agent, (side, at)) {
                     continue;
                 }
                 let hold = hold_before(way, (here, at), agent, scene)?;
@@ -304,8 +314,8 @@ impl Alleys {
         let route = scene.route(agent);
         let space = scene.space(agent);
         // Where the first one is known, what lies before it does not count.
-        let mut s = first.map_or(0.0, |side| alleys.way(side).from);
-        let mut clear = 0.0;
+        let mut start = first.map_or(0.0, |side| alleys.way(side).from);
+        let (mut s, mut clear) = (start, 0.0);
         let mut at = from;
         while let Some(lanelet) = route.lanelet(at) {
             let length = scene.ground.length(lanelet);
@@ -315,17 +325,18 @@ impl Alleys {
             } else {
                 for &side in alleys.on(lanelet) {
                     let way = alleys.way(side);
-                    if way.from < s {
+                    if way.from < start || !scene.heeds_alley(agent, side) {
                         continue;
                     }
-                    clear += way.from - s;
+                    // One may lie within another.
+                    clear += (way.from - s).max(0.0);
                     if clear >= space && at > beyond {
                         return;
                     }
                     if !self.has(agent, (side, at)) {
                         out.push((side, at));
                     }
-                    (clear, s) = (0.0, way.to);
+                    (clear, s) = (0.0, s.max(way.to));
                 }
                 clear += length - s;
                 if clear >= space && at > beyond {
@@ -338,7 +349,7 @@ impl Alleys {
             if !leads_on {
                 return;
             }
-            (s, at) = (0.0, at + 1);
+            (start, s, at) = (0.0, 0.0, at + 1);
         }
     }
 
@@ -352,9 +363,10 @@ impl Alleys {
     ) -> Refusal {
         let is_free = |&(side, _): &AlleyNeed| {
             let is_kept = kept.iter().any(|other| {
-                other.side.0 == side.0 && other.side.1 != side.1 && other.agent != agent
+                let is_oncoming = other.side.0 == side.0 && other.side.1 != side.1;
+                is_oncoming && other.agent != agent && scene.hold_up(agent, other.agent, side)
             });
-            !is_kept && self.oncoming(agent, side).next().is_none()
+            !is_kept && self.oncoming(agent, side, scene).next().is_none()
         };
         if !needs.iter().all(is_free) {
             return Refusal::Alley;
@@ -375,6 +387,7 @@ impl Alleys {
     fn has_room_behind(&self, agent: u32, (side, _): AlleyNeed, scene: &Scene<'_>) -> bool {
         let way = scene.ground.alleys().way(side);
         let sides = scene.ground.alleys().on(way.lanelet).iter();
+        let sides = sides.filter(|&&side| scene.heeds_alley(agent, side));
         let later = sides.map(|&side| scene.ground.alleys().way(side).from);
         let end = later
             .filter(|from| *from >= way.to)
@@ -507,8 +520,8 @@ impl Alleys {
     }
 
     /// Those whom an agent waits for that needs alleys.
-    pub(super) fn whom(&self, agent: u32, needs: &[AlleySide]) -> Vec<u32> {
-        let others = needs.iter().flat_map(|&side| self.oncoming(agent, side));
+    pub(super) fn whom(&self, agent: u32, needs: &[AlleySide], scene: &Scene<'_>) -> Vec<u32> {
+        let others = (needs.iter()).flat_map(|&side| self.oncoming(agent, side, scene));
         others.map(|hold| hold.agent).collect()
     }
 
@@ -521,8 +534,8 @@ impl Alleys {
     ) -> Option<u32> {
         let &(side, _) = needs
             .iter()
-            .find(|&&(side, _)| self.oncoming(agent, side).next().is_some())?;
-        let mut others: Vec<&Hold> = self.oncoming(agent, side).collect();
+            .find(|&&(side, _)| self.oncoming(agent, side, scene).next().is_some())?;
+        let mut others: Vec<&Hold> = self.oncoming(agent, side, scene).collect();
         others.sort_by(|a, b| {
             let along = |hold: &Hold| scene.along(hold.agent, hold.at);
             let id = |hold: &Hold| scene.agents.identity[hold.agent as usize].id;

@@ -7,6 +7,7 @@ use crate::ground::Ground;
 use crate::route::{Route, Routes};
 use crate::traffic::{Index, Lanes, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
+use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Sign};
 
 /// Space left behind the last vehicle beyond the junction, m.
@@ -123,6 +124,18 @@ impl<'a> Scene<'a> {
 
     pub(super) fn is_long(&self, agent: u32) -> bool {
         self.vehicle_type(agent).is_long()
+    }
+
+    /// Whether an agent waits for somebody in an alley, whoever that is.
+    pub(super) fn heeds_alley(&self, agent: u32, side: AlleySide) -> bool {
+        let passing = self.ground.alleys().passing(side);
+        passing.holds_up(self.is_long(agent), true)
+    }
+
+    /// Whether two agents cannot pass each other in an alley.
+    pub(super) fn hold_up(&self, agent: u32, other: u32, side: AlleySide) -> bool {
+        let passing = self.ground.alleys().passing(side);
+        passing.holds_up(self.is_long(agent), self.is_long(other))
     }
 
     /// What room on lanes is counted by.

@@ -153,7 +153,7 @@ impl Claims {
             return None;
         }
         let needs = self.alleys_needed(agent, scene);
-        let mut whom: Vec<u64> = (self.alleys.whom(agent, &needs).into_iter())
+        let mut whom: Vec<u64> = (self.alleys.whom(agent, &needs, scene).into_iter())
             .map(|other| scene.agents.identity[other as usize].id)
             .collect();
         whom.sort_unstable();
