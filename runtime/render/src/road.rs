@@ -200,6 +200,9 @@ pub(crate) fn draw(
     }
     for junction in &built {
         canvas.polygon(&junction.polygon_within(canvas.tolerance()), rgb(ASPHALT));
+        for strip in &junction.strips {
+            canvas.polygon(strip, rgb(ASPHALT));
+        }
     }
     gore::surfaces(canvas, junctions);
     canvas.begin(Pass::Lane);

@@ -3,7 +3,7 @@
 //! `ROADWRIGHT_SAMPLES=1000000 cargo test -p roadwright-scenario --test all conflict_zones` takes more of
 //! them.
 
-use crate::common::draw;
+use crate::common::{Star, draw};
 use roadwright_geometry::math::Stream;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{Pose, ReferenceLine};
@@ -22,47 +22,11 @@ const REAR: [f64; 2] = [0.95, 2.2];
 
 /// A junction of 2 to 9 legs, 5 to 355 degrees apart, 3 to 30 m wide.
 fn random_junction(random: &mut Stream) -> Option<Junction> {
-    let legs = 2 + random.next_index(8);
-    let mut bearings: Vec<f64> = Vec::new();
-    while bearings.len() < legs {
-        let bearing = random.next_in(0.0, 360.0);
-        let apart = |other: &f64| {
-            let turn = (bearing - other).rem_euclid(360.0);
-            (5.0..=355.0).contains(&turn)
-        };
-        if bearings.iter().all(apart) {
-            bearings.push(bearing);
-        }
-    }
-    let mut scenario = Scenario::new("star");
-    let driving_side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
-    let about = About {
-        driving_side,
-        ..About::default()
-    };
-    scenario.apply(Edit::About(Box::new(about))).unwrap();
-    for bearing in bearings {
-        let width = random.next_in(2.75, 3.75);
-        // One lane of 3 m to eight of 3.75 m.
-        let lanes = [(1, 0), (1, 1), (1, 1), (2, 2), (2, 1), (3, 3), (4, 4)];
-        let (forward, backward) = lanes[random.next_index(lanes.len())];
-        let classes = [RoadClass::Residential, RoadClass::Arterial];
-        let style = RoadStyle {
-            name: String::new(),
-            class: classes[random.next_index(2)],
-            layer: 0,
-            speed_limit: 13.9,
-            section: CrossSection::driving(forward, backward, width.max(3.0)),
-        };
-        let far = roadwright_geometry::unit(f64::to_radians(bearing)) * 150.0;
-        draw(&mut scenario, far.into(), (0.0, 0.0), &style);
-    }
-    let layout = layout(scenario.network(), driving_side);
-    layout
-        .junctions
-        .into_iter()
-        .map(|j| (*j).clone())
-        .find(|j| j.arms.len() == legs)
+    let star = Star::random(random, 5.0);
+    let (scenario, _) = star.plain();
+    let layout = layout(scenario.network(), scenario.about());
+    let mut junctions = layout.junctions.into_iter().map(|j| (*j).clone());
+    junctions.find(|junction| junction.arms.len() == star.legs.len())
 }
 
 /// The pose of a rear axle on a way; straight before it.

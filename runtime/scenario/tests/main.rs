@@ -15,6 +15,7 @@ mod operations;
 mod outlines;
 mod overrides;
 mod quantities;
+mod random_junctions;
 mod red_amber;
 mod salvage;
 mod slip_roads;

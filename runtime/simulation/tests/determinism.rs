@@ -19,7 +19,7 @@ fn hash_after(scenario: &Scenario, options: &RunOptions, seconds: f64) -> u64 {
 #[test]
 fn repeats_and_threads_give_the_same_bits() {
     let old_town = shipped("old-town");
-    for threads in [1, 2, 3] {
+    for threads in [1, 2, 3, 8] {
         let options = RunOptions {
             threads,
             populate: 100,

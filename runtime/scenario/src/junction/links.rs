@@ -130,6 +130,11 @@ fn all_paths(
                 flags.extend(missing.map(|turn| Flag::NoSuchTurn(lane_end(arm, lane.id), turn)));
             }
         }
+        // Lanes whose only ways led back and have no room.
+        let mut left_alone: Vec<bool> = entering.iter().map(|_| false).collect();
+        for link in &links {
+            left_alone[link.from] = true;
+        }
         for link in links {
             let exit = &exits[link.exit];
             let to_arm = &arms[exit.arm];
@@ -140,12 +145,20 @@ fn all_paths(
                     ..path
                 }),
                 // A narrow dead end offers no way back: nothing to report.
-                None if exit.turn == Turn::UTurn => {}
+                None if exit.turn == Turn::UTurn => continue,
                 None => flags.push(Flag::NoCurve(
                     lane_end(arm, from.id),
                     lane_end(to_arm, to.id),
                 )),
             }
+            left_alone[link.from] = false;
+        }
+        if arms.len() > 1 {
+            let lost = entering
+                .iter()
+                .zip(left_alone)
+                .filter(|(_, is_lost)| *is_lost);
+            flags.extend(lost.map(|(lane, _)| Flag::NoExit(lane_end(arm, lane.id))));
         }
         let ways_on: Vec<(usize, Turn)> = exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
         let (at, ways) = ((index, &*entering), (&*known, &*ways_on));

@@ -165,6 +165,8 @@ pub struct Junction {
     pub corners: Vec<Corner>,
     /// Outline of the carriageway, counter-clockwise; empty where roads only continue.
     pub outline: Vec<OutlineEdge>,
+    /// The lanes of ways that the outline does not hold, each counter-clockwise, m: they are carriageway too.
+    pub strips: Vec<Vec<DVec2>>,
     /// Kerb and pavement after each arm, towards the next one counter-clockwise; empty without an
     /// outline, and where that is makeshift.
     pub borders: Vec<Border>,
@@ -319,6 +321,7 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
         arms: ends,
         corners,
         outline: outline.edges,
+        strips: outline.strips,
         borders,
         gores: gores.unwrap_or_default(),
         is_direct: direct.is_some(),

@@ -114,6 +114,9 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
 /// How far the lane of a path may reach beyond the outline, m: a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
+/// Lanes that leave the outline are so much wider, m: they lie on each other then, with no gap between chords.
+const STRIP_OVERLAP: f64 = 0.2;
+
 /// The edge of the carriageway between an arm and the next one, from cut to cut.
 #[derive(Debug, Clone)]
 pub(super) struct Flow {
@@ -137,6 +140,8 @@ pub(super) enum Shape {
 pub(super) struct Outline {
     pub(super) edges: Vec<OutlineEdge>,
     pub(super) sides: Vec<Flow>,
+    /// The lanes of paths that it does not hold.
+    pub(super) strips: Vec<Vec<DVec2>>,
     pub(super) degraded: bool,
 }
 
@@ -145,6 +150,7 @@ impl Outline {
         Self {
             edges,
             sides,
+            strips: Vec::new(),
             degraded: false,
         }
     }
@@ -153,8 +159,8 @@ impl Outline {
 /// The outline around cut arms.
 ///
 /// An outline has to be simple and should hold the lanes of all paths. Tried in order: corners with
-/// their radii, halved radii, no radii; if none holds all lanes the first simple one is taken, and
-/// at last the convex hull of cuts and paths. A junction without an area (roads that continue each
+/// their radii, halved radii, no radii; if none holds all lanes the first simple one is taken, with strips
+/// for the lanes that leave it, and at last the convex hull of cuts and paths. A junction without an area (roads that continue each
 /// other) has none.
 pub(super) fn outline(
     arms: &[Arm<'_>],
@@ -181,20 +187,45 @@ pub(super) fn outline(
     ] {
         let traced = trace(arms, trims, corners, share, sides);
         let points = polygon(&traced.edges, ARC_TOLERANCE);
-        // 15 cm of slack: points of both are within tolerances of their curves.
-        let holds = |point: &DVec2| polygon::distance(&points, *point) < 0.15;
         if polygon::signed_area(&points) > 1e-6 && polygon::is_simple(&points) {
-            if driven.iter().all(holds) {
+            if driven.iter().all(|point| holds(&points, *point)) {
                 return traced;
             }
-            simple = simple.or(Some(traced));
+            simple = simple.or(Some((traced, points)));
         }
     }
-    simple.unwrap_or_else(|| Outline {
-        edges: hull(arms, trims, driven),
-        sides: Vec::new(),
-        degraded: true,
-    })
+    match simple {
+        Some((outline, points)) => Outline {
+            strips: strips(&points, paths),
+            ..outline
+        },
+        None => Outline {
+            edges: hull(arms, trims, driven),
+            sides: Vec::new(),
+            strips: Vec::new(),
+            degraded: true,
+        },
+    }
+}
+
+/// Whether an outline holds a place; 15 cm of slack, as points of both are within tolerances of their curves.
+fn holds(outline: &[DVec2], place: DVec2) -> bool {
+    polygon::distance(outline, place) < 0.15
+}
+
+/// The lanes of the paths that leave an outline, counter-clockwise: in junctions of many nodes ways lead over
+/// the roads between them, which no corner knows of.
+fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
+    let leaves = |path: &&ConnectingPath| !band(path).iter().all(|point| holds(outline, *point));
+    let lane = |path: &ConnectingPath| {
+        let curve = path.curve.as_ref()?;
+        let width = path.width.0.min(path.width.1) + STRIP_OVERLAP;
+        let half = (0.5 * width).min(0.8 * path.min_radius());
+        let mut points = curve.sample(ARC_TOLERANCE, -half);
+        points.extend(curve.sample(ARC_TOLERANCE, half).into_iter().rev());
+        Some(points)
+    };
+    paths.iter().filter(leaves).filter_map(lane).collect()
 }
 
 /// The convex hull of all cuts and driven lanes: it holds everything, and looks like nothing built.

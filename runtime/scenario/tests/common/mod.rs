@@ -1,7 +1,8 @@
 //! Scenarios that several tests use.
 #![allow(dead_code, reason = "each test binary uses some of these")]
 
-use roadwright_geometry::{DVec2, ReferenceLine};
+use roadwright_geometry::math::Stream;
+use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
@@ -152,4 +153,122 @@ pub(crate) fn flows_between_ends(
         }
     }
     flows
+}
+
+/// A leg of a junction: a road that begins or ends there.
+#[derive(Debug, Clone)]
+pub(crate) struct Leg {
+    /// Seen from the junction, rad.
+    pub(crate) bearing: f64,
+    /// 1/m, to the left of who leaves.
+    pub(crate) curvature: f64,
+    pub(crate) style: RoadStyle,
+    /// Whether the road is drawn towards the junction.
+    pub(crate) inward: bool,
+}
+
+/// Roads of 150 m that meet in one place.
+#[derive(Debug, Clone)]
+pub(crate) struct Star {
+    pub(crate) side: DrivingSide,
+    pub(crate) legs: Vec<Leg>,
+}
+
+/// Length of a leg, m.
+pub(crate) const LEG: f64 = 150.0;
+
+impl Star {
+    /// 2 to 9 legs, `least_gap` to 355 degrees apart, 3 to 30 m wide, drawn towards the junction or away from
+    /// it; where all are 40 degrees apart a third of them bend.
+    pub(crate) fn random(random: &mut Stream, least_gap: f64) -> Self {
+        let side = [DrivingSide::Right, DrivingSide::Left][random.next_index(2)];
+        let wanted = 2 + random.next_index(8);
+        let mut bearings: Vec<f64> = Vec::new();
+        for _ in 0..400 {
+            let bearing = random.next_in(0.0, 360.0);
+            let apart = |other: &f64, least: f64| {
+                let turn = (bearing - other).rem_euclid(360.0);
+                (least..=360.0 - least).contains(&turn)
+            };
+            if bearings.len() < wanted && bearings.iter().all(|other| apart(other, least_gap)) {
+                bearings.push(bearing);
+            }
+        }
+        let gap = |a: f64, b: f64| {
+            let turn = (a - b).rem_euclid(360.0);
+            turn.min(360.0 - turn)
+        };
+        let pairs = |a: usize| bearings[..a].iter().map(move |&b| (a, b));
+        let is_wide = (0..bearings.len())
+            .flat_map(pairs)
+            .all(|(a, b)| gap(bearings[a], b) >= 40.0);
+        let leg = |&bearing: &f64, random: &mut Stream| {
+            let width = random.next_in(2.75, 3.75_f64).max(3.0);
+            let lanes = [(1, 0), (1, 1), (1, 1), (2, 2), (2, 1), (3, 3), (4, 4)];
+            let (forward, backward) = lanes[random.next_index(lanes.len())];
+            let classes = [RoadClass::Residential, RoadClass::Arterial];
+            let bend = random.next_in(-1.0, 1.0) / 200.0;
+            let is_bent = is_wide && random.next_index(3) == 0;
+            Leg {
+                bearing: bearing.to_radians(),
+                curvature: if is_bent { bend } else { 0.0 },
+                style: RoadStyle {
+                    name: String::new(),
+                    class: classes[random.next_index(2)],
+                    layer: 0,
+                    speed_limit: 13.9,
+                    section: CrossSection::driving(forward, backward, width),
+                },
+                inward: random.next_index(2) == 0,
+            }
+        };
+        let legs = bearings
+            .iter()
+            .map(|bearing| leg(bearing, random))
+            .collect();
+        Self { side, legs }
+    }
+
+    /// The star with its middle at a place, turned by an angle, drawn in an order of its legs; with the roads
+    /// in the order of the legs.
+    pub(crate) fn scenario(
+        &self,
+        (at, turn): (DVec2, f64),
+        order: &[usize],
+    ) -> (Scenario, Vec<RoadId>) {
+        let mut scenario = Scenario::new("star");
+        let about = About {
+            driving_side: self.side,
+            ..About::default()
+        };
+        scenario.apply(Edit::About(Box::new(about))).unwrap();
+        let mut roads = vec![RoadId(0); self.legs.len()];
+        for &number in order {
+            let leg = &self.legs[number];
+            let start = Pose {
+                position: at,
+                heading: leg.bearing + turn,
+            };
+            let segment = match leg.curvature == 0.0 {
+                true => Segment::Line { length: LEG },
+                false => Segment::Arc {
+                    length: LEG,
+                    curvature: leg.curvature,
+                },
+            };
+            let line = ReferenceLine::new(start, vec![segment]).unwrap();
+            let line = if leg.inward { line.reversed() } else { line };
+            let edit = draw::road(&scenario, &line, &leg.style).unwrap();
+            scenario.apply(edit).unwrap();
+            let last = scenario.network().roads().map(|(id, _)| id).max();
+            roads[number] = last.unwrap();
+        }
+        (scenario, roads)
+    }
+
+    /// The star as it is, at the origin.
+    pub(crate) fn plain(&self) -> (Scenario, Vec<RoadId>) {
+        let order: Vec<usize> = (0..self.legs.len()).collect();
+        self.scenario((DVec2::ZERO, 0.0), &order)
+    }
 }
