@@ -47,7 +47,7 @@ pub struct AlleyWay {
     pub to: f64,
 }
 
-/// Who passes whom in an alley. What is longer in front of its rear axle than 5.5 m, as buses are, is long.
+/// Who passes whom in an alley. Who is larger than a car anywhere, or tows, counts as long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Passing {
     /// Nobody passes anybody.
@@ -399,7 +399,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// How far the middles of both lanes have to be from each other at a point of the first, m, whichever of two
-    /// bodies is on which: exact where that may be more than it is, else a bit less.
+    /// bodies is on which: exact where they may not fit, elsewhere what a straight street asks for.
     fn wanted_distance(&self, number: usize, bodies: [Body; 2]) -> f64 {
         let [one, other] = bodies;
         let straight = 0.5 * (one.width + other.width) + ABREAST;

@@ -213,10 +213,16 @@ fn holds(outline: &[DVec2], place: DVec2) -> bool {
     polygon::distance(outline, place) < 0.15
 }
 
-/// The lanes of the paths that leave an outline, counter-clockwise: in junctions of many nodes ways lead over
-/// the roads between them, which no corner knows of.
+/// The lanes of the paths whose middle leaves an outline, counter-clockwise: in junctions of many nodes ways
+/// lead over the roads between them, which no corner knows of. Lanes that only cut a corner spoil its arc.
 fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
-    let leaves = |path: &&ConnectingPath| !band(path).iter().all(|point| holds(outline, *point));
+    let leaves = |path: &&ConnectingPath| {
+        let middle = path
+            .curve
+            .iter()
+            .flat_map(|curve| curve.sample(ARC_TOLERANCE, 0.0));
+        !middle.into_iter().all(|point| holds(outline, point))
+    };
     let lane = |path: &ConnectingPath| {
         let curve = path.curve.as_ref()?;
         let width = path.width.0.min(path.width.1) + STRIP_OVERLAP;
