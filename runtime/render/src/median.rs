@@ -98,8 +98,8 @@ impl<'s, 'a> Median<'s, 'a> {
         let least = if self.inset > 0.0 { LEAST_RAISED } else { 0.01 };
         let is_wide = |s: &f64| self.width(*s) >= least;
         let distances = &self.stretch.distances;
-        let first = distances.iter().position(|s| is_wide(s))?;
-        let last = distances.iter().rposition(|s| is_wide(s))?;
+        let first = distances.iter().position(&is_wide)?;
+        let last = distances.iter().rposition(&is_wide)?;
         let border = |outside: Option<&f64>, inside: f64| {
             let Some(&(mut outside)) = outside else {
                 return inside;
@@ -278,7 +278,10 @@ mod tests {
             let number = |(i, &kind): (usize, &LaneType)| Lane::new(5 - i as i8, kind, 2.0);
             kinds.iter().enumerate().map(number).collect()
         };
-        assert_eq!(medians(&lanes(&[Driving, Median, Median, Driving])), [1..3]);
+        assert_eq!(
+            medians(&lanes(&[Driving, Median, Median, Driving])),
+            vec![Range { start: 1, end: 3 }]
+        );
         assert_eq!(medians(&lanes(&[Median, Driving, Median])), [0..1, 2..3]);
         assert!(medians(&lanes(&[Driving, Driving])).is_empty());
     }

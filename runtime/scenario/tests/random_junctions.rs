@@ -303,7 +303,7 @@ fn a_junction_that_is_moved_turned_and_drawn_in_another_order_is_the_same() {
                 (end(path.from), end(path.to), path.turn, radius)
             });
             let mut ends: Vec<_> = ends.collect();
-            ends.sort_by(|a, b| (a.0, a.1).cmp(&(b.0, b.1)));
+            ends.sort_by_key(|end| (end.0, end.1));
             ends
         };
         let (ways, others) = (ways(junction, &case.roads), ways(moved, &roads));

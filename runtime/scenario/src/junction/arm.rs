@@ -5,7 +5,7 @@ use crate::access::LaneAccess;
 use crate::ids::RoadId;
 use crate::road::{DrivingSide, LaneSection, Poly3, Road, RoadEnd};
 use glam::DVec2;
-use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::math::{atan2, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of};
 
 /// Largest distance between a curved edge and its points, m.
@@ -270,7 +270,7 @@ impl<'a> Arm<'a> {
         };
         let slope = (centre(inside) - centre(s)) / (inside - s);
         let stretched = 1.0 - self.road.reference_line.curvature(s) * centre(s);
-        slope.atan2(stretched.max(0.1))
+        atan2(slope, stretched.max(0.1))
     }
 }
 
