@@ -452,18 +452,16 @@ fn distance_to_line(point: DVec2, line: &[DVec2], at: usize) -> f64 {
 /// ```
 fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f64 {
     let (place, forward) = lane.tangent(point);
-    let normal = match forward.perp().dot(towards) < 0.0 {
-        true => -forward.perp(),
-        false => forward.perp(),
+    // Across a direction, to that side.
+    let across = |direction: DVec2, side: DVec2| match direction.perp().dot(side) < 0.0 {
+        true => -direction.perp(),
+        false => direction.perp(),
     };
+    let normal = across(forward, towards);
     let mut reach = 0.5 * body.width;
     for axle in lane.below(point, body) {
         let (axle, ahead) = lane.tangent(axle);
-        let out = match ahead.perp().dot(normal) < 0.0 {
-            true => -ahead.perp(),
-            false => ahead.perp(),
-        };
-        let corner = axle + 0.5 * body.width * out - place;
+        let corner = axle + 0.5 * body.width * across(ahead, normal) - place;
         let along = -corner.dot(forward) / ahead.dot(forward).max(0.1);
         if (-body.rear..=body.front).contains(&along) {
             reach = reach.max((corner + along * ahead).dot(normal));

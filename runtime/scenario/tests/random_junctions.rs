@@ -31,6 +31,30 @@ impl Case {
             .find(|junction| junction.arms.len() == legs)
             .unwrap()
     }
+
+    /// The middle of a lane at the cut of its arm, and where one drives there.
+    fn cut_of(&self, lane: junction::LaneEnd, enters: bool) -> (DVec2, f64) {
+        let road = self.scenario.network().road(lane.road).unwrap();
+        let arm = self
+            .junction()
+            .arms
+            .iter()
+            .find(|arm| arm.road == lane.road);
+        let trim = arm.unwrap().trim;
+        let s = match lane.end {
+            RoadEnd::Start => trim,
+            RoadEnd::End => road.length() - trim,
+        };
+        let band = road.lane_band(lane.lane, s).unwrap();
+        let pose = road.reference_line.offset_pose(s, band.centre);
+        let goes_up = (lane.end == RoadEnd::End) == enters;
+        let pose = if goes_up { pose } else { pose.reversed() };
+        (pose.position, pose.heading)
+    }
+
+    fn meeting(&self, from: junction::LaneEnd, to: junction::LaneEnd) -> f64 {
+        (self.cut_of(from, true).0 - self.cut_of(to, false).0).length()
+    }
 }
 
 /// Random junctions whose legs are so far apart at least, degrees.
@@ -123,32 +147,6 @@ fn ways_begin_and_end_in_the_middles_of_lanes_and_along_them() {
                 assert!(turn < 1e-6, "{}: {turn} rad, {lane:?}", case.number);
             }
         }
-    }
-}
-
-impl Case {
-    /// The middle of a lane at the cut of its arm, and where one drives there.
-    fn cut_of(&self, lane: junction::LaneEnd, enters: bool) -> (DVec2, f64) {
-        let road = self.scenario.network().road(lane.road).unwrap();
-        let arm = self
-            .junction()
-            .arms
-            .iter()
-            .find(|arm| arm.road == lane.road);
-        let trim = arm.unwrap().trim;
-        let s = match lane.end {
-            RoadEnd::Start => trim,
-            RoadEnd::End => road.length() - trim,
-        };
-        let band = road.lane_band(lane.lane, s).unwrap();
-        let pose = road.reference_line.offset_pose(s, band.centre);
-        let goes_up = (lane.end == RoadEnd::End) == enters;
-        let pose = if goes_up { pose } else { pose.reversed() };
-        (pose.position, pose.heading)
-    }
-
-    fn meeting(&self, from: junction::LaneEnd, to: junction::LaneEnd) -> f64 {
-        (self.cut_of(from, true).0 - self.cut_of(to, false).0).length()
     }
 }
 

@@ -131,10 +131,8 @@ fn all_paths(
             }
         }
         // Lanes whose only ways led back and have no room.
-        let mut left_alone: Vec<bool> = entering.iter().map(|_| false).collect();
-        for link in &links {
-            left_alone[link.from] = true;
-        }
+        let has_links = |from: usize| links.iter().any(|link| link.from == from);
+        let mut left_alone: Vec<bool> = (0..entering.len()).map(has_links).collect();
         for link in links {
             let exit = &exits[link.exit];
             let to_arm = &arms[exit.arm];

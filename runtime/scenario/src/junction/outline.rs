@@ -114,8 +114,9 @@ pub(super) fn polygon(outline: &[OutlineEdge], tolerance: f64) -> Vec<DVec2> {
 /// How far the lane of a path may reach beyond the outline, m: a kerb is not a wall.
 const BAND_SLACK: f64 = 0.6;
 
-/// Lanes that leave the outline are so much wider, m: they lie on each other then, with no gap between chords.
-const STRIP_OVERLAP: f64 = 0.2;
+/// Lanes that leave the outline are wider on either side, m: they lie on each other then, with no gap between
+/// chords.
+const STRIP_BEYOND: f64 = 0.1;
 
 /// The edge of the carriageway between an arm and the next one, from cut to cut.
 #[derive(Debug, Clone)]
@@ -224,11 +225,8 @@ fn strips(outline: &[DVec2], paths: &[ConnectingPath]) -> Vec<Vec<DVec2>> {
         !middle.into_iter().all(|point| holds(outline, point))
     };
     let lane = |path: &ConnectingPath| {
-        let curve = path.curve.as_ref()?;
-        let width = path.width.0.min(path.width.1) + STRIP_OVERLAP;
-        let half = (0.5 * width).min(0.8 * path.min_radius());
-        let mut points = curve.sample(ARC_TOLERANCE, -half);
-        points.extend(curve.sample(ARC_TOLERANCE, half).into_iter().rev());
+        let [mut points, left] = edges(path, STRIP_BEYOND)?;
+        points.extend(left.into_iter().rev());
         Some(points)
     };
     paths.iter().filter(leaves).filter_map(lane).collect()
@@ -257,17 +255,18 @@ enum Sides {
 
 /// Points along both edges of a path's lane, a little inside.
 fn band(path: &ConnectingPath) -> Vec<DVec2> {
+    let edges = edges(path, -BAND_SLACK).into_iter().flatten();
+    edges.rev().flatten().collect()
+}
+
+/// Both edges of a path's lane, so far outside of them, m: the right one, and the left one. `None` without a curve.
+fn edges(path: &ConnectingPath, beyond: f64) -> Option<[Vec<DVec2>; 2]> {
+    let curve = path.curve.as_ref()?;
     // Inside of a tight bend the edge would fold over.
-    let half = (0.5 * path.width.0.min(path.width.1) - BAND_SLACK)
+    let half = (0.5 * path.width.0.min(path.width.1) + beyond)
         .min(0.8 * path.min_radius())
         .max(0.0);
-    let edges = path.curve.iter().flat_map(|curve| {
-        [
-            curve.sample(ARC_TOLERANCE, half),
-            curve.sample(ARC_TOLERANCE, -half),
-        ]
-    });
-    edges.flatten().collect()
+    Some([-half, half].map(|lateral| curve.sample(ARC_TOLERANCE, lateral)))
 }
 
 /// The end of a road: a half circle from edge to edge of the carriageway. Where vehicles turn round,

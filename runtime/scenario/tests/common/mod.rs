@@ -175,7 +175,7 @@ pub(crate) struct Star {
 }
 
 /// Length of a leg, m.
-pub(crate) const LEG: f64 = 150.0;
+const LEG: f64 = 150.0;
 
 impl Star {
     /// 2 to 9 legs, `least_gap` to 355 degrees apart, 3 to 30 m wide, drawn towards the junction or away from

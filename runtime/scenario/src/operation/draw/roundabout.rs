@@ -14,6 +14,7 @@ use super::flare::flared;
 use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, split};
 use crate::edit::Edit;
 use crate::ids::{ObjectId, RoadId};
+use crate::junction;
 use crate::operation::deleted;
 use crate::operation::draft::Draft;
 use crate::road::{CrossSection, DrivingSide, Lane, LaneType, RoadClass, RoadEnd};
@@ -74,11 +75,11 @@ pub fn roundabout(
         arms.extend(cuts.iter().filter_map(|&s| {
             let road = scenario.network().road(id)?;
             let place = road.reference_line.pose(s).position;
-            let (outer, inner) = (road.edges(s), road.carriageway(s));
+            let (left, right) = junction::Arm::new(id, road, RoadEnd::Start).pavements(s);
             Some(Arm {
                 bearing: heading_of(place - centre),
                 class: road.class,
-                pavement: (inner.0 - outer.0).max(outer.1 - inner.1),
+                pavement: left.max(right),
             })
         }));
     }
