@@ -463,8 +463,9 @@ fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f6
         let (axle, ahead) = lane.tangent(axle);
         let corner = axle + 0.5 * body.width * across(ahead, normal) - place;
         let along = -corner.dot(forward) / ahead.dot(forward).max(0.1);
-        if (-body.rear..=body.front).contains(&along) {
-            reach = reach.max((corner + along * ahead).dot(normal));
+        // Axles are looked at a step apart: a front that is nearly there counts as if it were.
+        if (-body.rear..=body.front + lane.step).contains(&along) {
+            reach = reach.max((corner + along.min(body.front) * ahead).dot(normal));
         }
     }
     reach
@@ -537,6 +538,9 @@ mod tests {
             [Cars, NotTwoLong]
         );
         assert_eq!(kinds(&street(3.3, &[(400.0, 0.5)]), true), []);
+        // Lanes of 2.5 m are alleys for cars in bends of less than some 22 m.
+        assert_eq!(kinds(&street(2.5, &[(19.5, 1.5)]), false), [Nobody]);
+        assert_eq!(kinds(&street(2.5, &[(25.0, 1.5)]), false), []);
         // A bend of a metre turns it by so little that it hardly swings, however tight it is.
         assert_eq!(kinds(&street(3.3, &[(25.0, 0.04)]), true), []);
     }
