@@ -71,8 +71,7 @@ fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tal
     for _ in 0..PER_JUNCTION {
         let (a, b) = (random.next_index(ways), random.next_index(ways));
         let (one, other) = (&junction.paths[a], &junction.paths[b]);
-        // On one lane vehicles follow each other.
-        if a == b || one.from == other.from {
+        if a == b {
             continue;
         }
         let ends = |path: &roadwright_scenario::junction::ConnectingPath| {
@@ -96,7 +95,15 @@ fn throw(junction: &Junction, kind: usize, shrunk: f64, random: &mut Stream, tal
         let is_in = |s: f64, place: Interval| {
             s + body.front >= place.from + shrunk && s - rear <= place.to - shrunk
         };
-        let met = conflicts.between(a as u32, b as u32);
+        let pair = (a as u32, b as u32);
+        // From one lane vehicles follow each other until the rear of the first has left the other's way.
+        let follows = |path, other, s: f64| s - rear <= conflicts.parting(path, other) - shrunk;
+        let is_behind = follows(pair.0, pair.1, s) && follows(pair.1, pair.0, t);
+        let met = match one.from == other.from {
+            true if is_behind => continue,
+            true => conflicts.again(pair.0, pair.1),
+            false => conflicts.between(pair.0, pair.1),
+        };
         if !met.is_some_and(|(own, theirs)| is_in(s, own) && is_in(t, theirs)) {
             tally.misses += 1;
             tally.worst = format!("{one:?}\n{other:?}\n{s} and {t} of {met:?}");

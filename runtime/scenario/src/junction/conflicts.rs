@@ -142,6 +142,8 @@ pub struct Conflicts {
     /// Pairs that leave one lane, the first smaller than the second, with the lengths that the two
     /// run together, m.
     partings: Vec<((u32, u32), (f64, f64))>,
+    /// Those of them that meet once more after they have parted, and where.
+    again: Vec<((u32, u32), (Interval, Interval))>,
 }
 
 /// A connection as points in a box.
@@ -184,20 +186,19 @@ impl Conflicts {
             list: Vec::new(),
             contested: vec![false; n],
             partings: Vec::new(),
+            again: Vec::new(),
         };
         for i in 0..n {
             for j in 0..i {
-                let met = match (&swept[i], &swept[j]) {
-                    (Some(a), Some(b)) => meeting(a, b, body, &lines),
-                    _ => None,
-                };
+                let both = swept[i].as_ref().zip(swept[j].as_ref());
                 // From one lane vehicles come one behind the other: they are never there at once.
                 if paths[i].from == paths[j].from {
                     // In the order of the key: j, the smaller one, comes first.
-                    let together = met.map_or((0.0, 0.0), |(a, b)| (b.to, a.to));
-                    conflicts.partings.push(((j as u32, i as u32), together));
+                    let fork = both.map(|(a, b)| Fork::of(b, a, body, &lines));
+                    conflicts.add_fork((j as u32, i as u32), fork.unwrap_or_default());
                     continue;
                 }
+                let met = both.and_then(|(a, b)| meeting(a, b, body, &lines));
                 // Into one lane they must take turns, wherever they meet.
                 let is_merge = paths[i].to == paths[j].to;
                 // Without a curve nothing is met: ways of no length take turns at their start.
@@ -212,7 +213,18 @@ impl Conflicts {
             }
         }
         conflicts.partings.sort_unstable_by_key(|entry| entry.0);
+        conflicts.again.sort_unstable_by_key(|entry| entry.0);
         conflicts
+    }
+
+    fn add_fork(&mut self, pair: (u32, u32), fork: Fork) {
+        self.partings.push((pair, fork.together));
+        if let Some(again) = fork.again {
+            self.again.push((pair, again));
+            for path in [pair.0, pair.1] {
+                self.contested[path as usize] = true;
+            }
+        }
     }
 
     fn add(&mut self, conflict: Conflict) {
@@ -271,7 +283,21 @@ impl Conflicts {
         })
     }
 
-    /// All pairs, in the order of their paths.
+    /// Where two paths from one lane meet once more after they have parted, on the first and on the second:
+    /// one swings out so far for a sharp turn that it comes back over the other. Vehicles pass there in the
+    /// order in which they came. `None` for others. O(log pairs).
+    pub fn again(&self, a: u32, b: u32) -> Option<(Interval, Interval)> {
+        let pair = (a.min(b), a.max(b));
+        let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
+        let (first, second) = self.again[found.ok()?].1;
+        Some(if pair.0 == a {
+            (first, second)
+        } else {
+            (second, first)
+        })
+    }
+
+    /// All pairs from different lanes, in the order of their paths.
     pub fn list(&self) -> &[Conflict] {
         &self.list
     }
@@ -305,14 +331,16 @@ fn meeting(
 ) -> Option<(Interval, Interval)> {
     let between = lane_distance(a, b);
     let near = within(a, b, clearance(a, b, body, between), lines);
-    // From one lane they come one behind the other; and in lanes that are too narrow for two they are
-    // beside each other all the same.
-    let (leads_from, others) = (a.ends[0].0, b.ends[0].0);
-    if leads_from == others || between <= body.width + 2.0 * BESIDE {
+    if are_narrow(between, body) {
         return near;
     }
     let depth = if between.is_finite() { SLIM } else { 0.0 };
     a.boxes(body).meeting(b.boxes(body), depth, near)
+}
+
+/// Whether lanes so far apart, m, are too narrow for two bodies, which are beside each other all the same.
+fn are_narrow(between: f64, body: Body) -> bool {
+    between <= body.width + 2.0 * BESIDE
 }
 
 /// How close two connections may come to each other whose lanes are so far apart on a road that they
@@ -359,27 +387,106 @@ fn within(
     clearance: f64,
     lines: &CentreLines,
 ) -> Option<(Interval, Interval)> {
+    let mut met = Around::default();
+    pairs_within(a, b, clearance, lines, |i, j| met.add(i, j));
+    met.on(a.span, b.span)
+}
+
+/// Calls `near` with the points of two centre lines that are closer to each other than a clearance, in the
+/// order of those of the first, then of the second.
+fn pairs_within(
+    a: &Swept<'_>,
+    b: &Swept<'_>,
+    clearance: f64,
+    lines: &CentreLines,
+    mut near: impl FnMut(usize, usize),
+) {
     let limit = clearance * clearance + SAMPLING;
     // Boxes first: in a large junction most pairs are far apart.
     let reach = DVec2::splat(limit.sqrt());
     if (a.low - reach).cmpgt(b.high).any() || (b.low - reach).cmpgt(a.high).any() {
-        return None;
+        return;
     }
     let (points_a, points_b) = (lines.line(a.span).points(), lines.line(b.span).points());
-    // First and last point on both. Two paths that meet twice get one interval around both
-    // places: too careful between them, and never too bold.
-    let mut met: Option<[usize; 4]> = None;
     for (i, p) in points_a.iter().enumerate() {
         for (j, q) in points_b.iter().enumerate() {
             if (*p - *q).length_squared() < limit {
-                let [a0, a1, b0, b1] = met.unwrap_or([i, i, j, j]);
-                met = Some([a0.min(i), a1.max(i), b0.min(j), b1.max(j)]);
+                near(i, j);
             }
         }
     }
-    let interval = |span: LineSpan, from: usize, to: usize| Interval {
-        from: from as f64 * span.spacing,
-        to: to as f64 * span.spacing,
-    };
-    met.map(|[a0, a1, b0, b1]| (interval(a.span, a0, a1), interval(b.span, b0, b1)))
+}
+
+/// The first and the last point of two lines where they come close. Two paths that meet twice get one
+/// interval around both places: too careful between them, and never too bold.
+#[derive(Debug, Default)]
+struct Around(Option<[usize; 4]>);
+
+impl Around {
+    fn add(&mut self, i: usize, j: usize) {
+        let [a0, a1, b0, b1] = self.0.unwrap_or([i, i, j, j]);
+        self.0 = Some([a0.min(i), a1.max(i), b0.min(j), b1.max(j)]);
+    }
+
+    fn on(&self, a: LineSpan, b: LineSpan) -> Option<(Interval, Interval)> {
+        let interval = |span: LineSpan, from: usize, to: usize| Interval {
+            from: from as f64 * span.spacing,
+            to: to as f64 * span.spacing,
+        };
+        self.0
+            .map(|[a0, a1, b0, b1]| (interval(a, a0, a1), interval(b, b0, b1)))
+    }
+}
+
+/// Two connections from one lane.
+///
+/// ```text
+///               .---.
+///     ---.-----'-----\---->     The one that turns sharply swings out first: both run together, part,
+///      lane           |         and meet again where it comes back over the other.
+///                     v
+/// ```
+#[derive(Debug, Default)]
+struct Fork {
+    /// How far each runs together with the other one, m.
+    together: (f64, f64),
+    /// Where they meet once more.
+    again: Option<(Interval, Interval)>,
+}
+
+impl Fork {
+    fn of(a: &Swept<'_>, b: &Swept<'_>, body: Body, lines: &CentreLines) -> Self {
+        let between = lane_distance(a, b);
+        let clearance = clearance(a, b, body, between);
+        let mut pairs = Vec::new();
+        pairs_within(a, b, clearance, lines, |i, j| pairs.push((i, j)));
+        // Until one of them is away from the other for the first time.
+        let run = |points: &mut dyn Iterator<Item = usize>| {
+            points.fold(0, |last, point| match point <= last + 1 {
+                true => last.max(point),
+                false => last,
+            })
+        };
+        let last_a = run(&mut pairs.iter().map(|pair| pair.0));
+        let mut on_b: Vec<usize> = pairs.iter().map(|pair| pair.1).collect();
+        on_b.sort_unstable();
+        let last_b = run(&mut on_b.into_iter());
+        let mut again = Around::default();
+        for &(i, j) in pairs.iter().filter(|(i, j)| *i > last_a || *j > last_b) {
+            again.add(i, j);
+        }
+        let again = again.on(a.span, b.span);
+        let mut together = (
+            last_a as f64 * a.span.spacing,
+            last_b as f64 * b.span.spacing,
+        );
+        // Into lanes beside each other the rear of who bends tightly is longer in the way.
+        if between.is_finite() && !are_narrow(between, body) && again.is_none() {
+            let met = a.boxes(body).meeting(b.boxes(body), SLIM, None);
+            if let Some((on_a, on_b)) = met {
+                together = (together.0.max(on_a.to), together.1.max(on_b.to));
+            }
+        }
+        Self { together, again }
+    }
 }

@@ -99,7 +99,8 @@ impl Meeting {
     ) -> Option<Self> {
         let is_long = scene.is_long(agent) || scene.is_long(other.agent);
         let conflicts = scene.ground.conflicts(junction, is_long);
-        let (own, theirs) = conflicts.between(path, other.path)?;
+        let met = conflicts.between(path, other.path);
+        let (own, theirs) = met.or_else(|| conflicts.again(path, other.path))?;
         // Into one lane one follows the other from where they meet.
         let is_merge = conflicts.is_merge(path, other.path);
         let end = if is_merge { theirs.from } else { theirs.to };
