@@ -35,7 +35,7 @@ const NO_JUNCTION: u32 = u32::MAX;
 pub(crate) struct Law {
     /// Between cars.
     pub(crate) conflicts: Conflicts,
-    /// Where a bus or lorry takes part. Found when the first one comes, in rings at once.
+    /// Where a bus or lorry takes part. Found when it is asked for.
     wide: OnceLock<Conflicts>,
     /// How far before the junction the line of each path lies where buses turn, m. Found when it is asked
     /// for.
@@ -52,14 +52,10 @@ pub(crate) struct Law {
 impl Law {
     fn of(junction: &Junction) -> Arc<Self> {
         let conflicts = Conflicts::of(junction);
-        let wide = OnceLock::new();
-        if junction.control == Control::Roundabout {
-            wide.get_or_init(|| Conflicts::of_bodies(junction, Body::LONG));
-        }
         Arc::new(Self {
             right_of_way: RightOfWay::of(junction, &conflicts),
             signals: Signals::of(junction, &conflicts),
-            wide,
+            wide: OnceLock::new(),
             setbacks: OnceLock::new(),
             car_setbacks: by_path(junction, &junction.setbacks_of_cars()),
             is_crossed: (0..junction.paths.len() as u32)
@@ -79,19 +75,27 @@ impl Law {
         hasher.write_u8(self.right_of_way.control() as u8);
     }
 
-    /// Whether a bus that leaves a ring along a path, or who enters beside it, would swing over the other:
-    /// cars there meet nobody.
-    fn is_swept(&self, path: u32) -> bool {
-        let is_ring = self.right_of_way.control() == Control::Roundabout;
-        is_ring && self.wide.get().is_some_and(|wide| wide.is_contested(path))
+    /// The conflicts where a bus or lorry takes part.
+    fn wide(&self, junction: &Junction) -> &Conflicts {
+        self.wide
+            .get_or_init(|| Conflicts::of_bodies(junction, Body::LONG))
     }
 
-    /// Whether who comes along a path has to ask before it enters.
-    fn is_contested(&self, path: u32) -> bool {
+    /// Whether a bus along a path of its junction would swing over who comes along another one, or who comes
+    /// along it over such a bus, while cars there meet nobody: in bends between two roads, and beside
+    /// entries into rings.
+    fn is_swept(&self, path: u32, (junction, has_long): (&Junction, bool)) -> bool {
+        let is_ring = self.right_of_way.control() == Control::Roundabout;
+        (has_long || is_ring) && self.wide(junction).is_contested(path)
+    }
+
+    /// Whether who comes along a path of its junction has to ask before it enters, where there are long
+    /// vehicles or not.
+    fn is_contested(&self, path: u32, at: (&Junction, bool)) -> bool {
         self.signals.is_some()
             || self.conflicts.is_contested(path)
-            || self.is_swept(path)
             || self.is_crossed[path as usize]
+            || self.is_swept(path, at)
     }
 }
 
@@ -118,12 +122,15 @@ struct Gist {
 const _: () = assert!(size_of::<Gist>() == 64);
 
 impl Gist {
-    fn new(graph: &LaneGraph, id: LaneletId, laws: &[Arc<Law>], entry_speed: f32) -> Self {
+    fn new(
+        graph: &LaneGraph,
+        id: LaneletId,
+        is_contested: impl Fn(u32, u32) -> bool,
+        entry_speed: f32,
+    ) -> Self {
         let lanelet = graph.lanelet(id);
         let contested = match lanelet.kind {
-            LaneletKind::Connection { junction, path, .. }
-                if laws[junction as usize].is_contested(path) =>
-            {
+            LaneletKind::Connection { junction, path, .. } if is_contested(junction, path) => {
                 (junction, path)
             }
             _ => (NO_JUNCTION, 0),
@@ -341,12 +348,17 @@ impl Roads {
     ) -> Self {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
+        let has_long = has_long_vehicles(scenario);
+        let is_contested = |junction: u32, path: u32| {
+            let at = (&*layout.junctions[junction as usize], has_long);
+            laws[junction as usize].is_contested(path, at)
+        };
         let gist = |id: LaneletId| {
             let first = graph.lanelet(id).line_span().first;
-            Gist::new(&graph, id, &laws, bends[first as usize].speed)
+            Gist::new(&graph, id, is_contested, bends[first as usize].speed)
         };
         let gists: Vec<Gist> = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
-        let alleys = Alleys::of(&graph, has_long_vehicles(scenario));
+        let alleys = Alleys::of(&graph, has_long);
         let groups = plans.group_of();
         let has_order = laws.iter().map(|law| law.right_of_way.has_order());
         let looks_out = has_order.zip(&groups);
@@ -711,10 +723,7 @@ impl Roads {
             return &law.conflicts;
         }
         // Made when the first long vehicle asks: where none comes it is never made.
-        law.wide.get_or_init(|| {
-            let junction = &self.layout.junctions[junction as usize];
-            Conflicts::of_bodies(junction, Body::LONG)
-        })
+        law.wide(&self.layout.junctions[junction as usize])
     }
 
     /// Whether a junction has the very law of one of other roads.
