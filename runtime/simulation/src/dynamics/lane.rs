@@ -17,9 +17,10 @@ use serde::{Deserialize, Serialize};
 /// Time for which a command is held at most, s: less than drivers take to react, and at 50 km/h less than 3 m.
 /// In between a body rolls on, and neither the ground nor its route is looked at.
 const STRIDE: f64 = 0.2;
-/// A change of lane takes this long, s, and at least this far, m; less only before a junction.
+/// A change of lane takes this long, s, and at least so many times as far as the front is before the rear axle;
+/// less only before a junction.
 const CHANGE_TIME: f64 = 3.0;
-const CHANGE_LENGTH: f64 = 15.0;
+const CHANGE_LENGTHS: f64 = 4.0;
 /// Closer to the end of a lane no change begins, m. A vehicle that has stopped with its front at the
 /// end can still change.
 pub(super) const CHANGE_ROOM: f64 = 4.0;
@@ -36,9 +37,10 @@ pub(crate) struct LaneState {
     acceleration: f32,
     /// Where its change of lane began, m to the left of the lane that it changes to.
     from: f32,
-    /// Share of the change that is done, 0 to 1, and how much of it is done in a metre.
+    /// Share of the change that is done, 0 to 1.
     done: f32,
-    rate: f32,
+    /// Where it points in the change: metres to the left for each metre along the lane.
+    slope: f32,
     /// Curvature of the lane where this stride began, 1/m: the same whether it rolls or is looked at since.
     curvature: f32,
     /// The lanelet on which it rolls until its stride ends, and up to where, m; nowhere if that is 0.
@@ -137,7 +139,8 @@ impl Level for Lane {
         motion.yaw_rate = motion.speed * f64::from(state.curvature);
         if position.t != 0.0 {
             let room = room_before_junction(step.ground, position);
-            position.t = state.drift(position.t, way, motion.speed, room);
+            let front = body.vehicle_type.front;
+            position.t = state.drift(position.t, way, (motion.speed, front), room);
         }
         Some(way)
     }
@@ -191,8 +194,8 @@ impl LaneState {
     }
 
     /// The next place beside the lane, m to the left, of a body at `t` that goes on by `way` and has
-    /// to be on the lane within `room` metres.
-    fn drift(&mut self, t: f64, way: f64, speed: f64, room: f64) -> f64 {
+    /// to be on the lane within `room` metres. Its front is so far before its rear axle, m.
+    fn drift(&mut self, t: f64, way: f64, (speed, front): (f64, f64), room: f64) -> f64 {
         // The profile is known by where it began and how far it is; a t that it did not make begins
         // another one.
         if t != self.t() {
@@ -200,29 +203,35 @@ impl LaneState {
             (self.from, self.done) = (t as f32, 0.0);
         }
         // Done is counted by distance, not by time, so a vehicle that stands does not slide sideways.
-        // At 14 m/s a change takes 42 m, below 5 m/s it takes 15 m; before a junction it is as fast as
+        // At 14 m/s a change takes 42 m, a car takes 15 m below 5 m/s; before a junction it is as fast as
         // it has to be, because connections have no lane beside them.
-        let in_time = 1.0 / (CHANGE_TIME * speed).max(CHANGE_LENGTH);
+        let in_time = 1.0 / (CHANGE_TIME * speed).max(CHANGE_LENGTHS * front);
         let done = f64::from(self.done);
         let rate = in_time.max((1.0 - done) / room.max(way));
-        self.rate = rate as f32;
         self.done = (done + way * rate).min(1.0) as f32;
+        self.slope = self.slope_with(front, rate) as f32;
         self.t()
     }
 
-    /// A polynomial of fifth order: at both ends neither direction nor curvature jumps.
     fn t(&self) -> f64 {
-        let (from, x) = (f64::from(self.from), f64::from(self.done));
+        self.t_at(f64::from(self.done))
+    }
+
+    /// A polynomial of fifth order: at both ends neither direction nor curvature jumps.
+    fn t_at(&self, x: f64) -> f64 {
+        let from = f64::from(self.from);
         let left = 1.0 - x;
         // from * (1 - 10 x^3 + 15 x^4 - 6 x^5), factored: exactly 0 at x = 1, with no rest of rounding.
         from * left * left * left * (1.0 + x * (3.0 + 6.0 * x))
     }
 
-    /// Change of t along the lane.
-    fn slope(&self) -> f64 {
-        let (from, x) = (f64::from(self.from), f64::from(self.done));
-        let left = 1.0 - x;
-        -30.0 * from * x * x * left * left * f64::from(self.rate)
+    /// Change of t along the body: its front is where the rear axle will be when it has come there, as on a
+    /// street, so that a long one does not swing out beyond the lane that it changes to. In the beginning
+    /// the front leads by less: directions do not jump.
+    fn slope_with(&self, front: f64, rate: f64) -> f64 {
+        let done = f64::from(self.done);
+        let lead = (front * rate).min(done).min(1.0 - done);
+        (self.t_at(done + lead) - self.t_at(done)) / front
     }
 }
 
@@ -251,7 +260,7 @@ pub(super) fn pose(state: &LaneState, ground: &Ground, position: &LanePosition) 
     }
     Pose {
         position: on_lane.point(0.0, position.t),
-        heading: on_lane.heading + atan(state.slope()),
+        heading: on_lane.heading + atan(f64::from(state.slope)),
     }
 }
 
@@ -267,6 +276,9 @@ mod tests {
         let strides = [0.001, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 1.0].map(Lane::stride);
         assert_eq!(strides, [200, 20, 10, 6, 4, 2, 1, 1]);
     }
+
+    /// From the rear axle of a car and of a bus to its front, m.
+    const FRONTS: [f64; 2] = [3.7, 8.0];
 
     /// A car of 14 m/s at most on a straight road of 200 m.
     fn road() -> (Stand, VehicleType, LaneletId) {
@@ -328,16 +340,23 @@ mod tests {
 
         #[test]
         fn a_change_of_lane_is_smooth_and_takes_three_seconds(
-            speed in 0.0..30.0f64, from in -4.0..4.0f64,
+            speed in 0.0..30.0f64, from in -4.0..4.0f64, front in prop::sample::select(&FRONTS[..]),
         ) {
             prop_assume!(from.abs() > 0.1);
             let (mut state, mut t) = (LaneState::default(), from);
             let (mut time, mut steepest, dt) = (0.0, 0.0f64, 0.1);
             while t != 0.0 && time < 60.0 {
-                let next = state.drift(t, speed * dt, speed, f64::INFINITY);
-                // It never goes back, and never beyond the lane.
+                let before = f64::from(state.slope);
+                let next = state.drift(t, speed * dt, (speed, front), f64::INFINITY);
+                // It never goes back, and never beyond the lane, nor does its front.
                 prop_assert!(next.abs() <= t.abs() + 1e-6 && next * from >= 0.0);
-                steepest = steepest.max(state.slope().abs());
+                let slope = f64::from(state.slope);
+                let at_front = next + slope * front;
+                prop_assert!(at_front * from > -1e-5, "{at_front} from {from}");
+                // It turns like a vehicle: in a bend of 5 m at least.
+                let turned = (slope - before).abs();
+                prop_assert!(turned <= 0.2 * speed.max(1.0) * dt, "{turned}");
+                steepest = steepest.max(slope.abs());
                 (t, time) = (next, time + dt);
             }
             if speed > 1.0 {
@@ -350,18 +369,19 @@ mod tests {
         #[test]
         fn a_change_of_lane_is_done_before_the_junction(
             speed in 0.1..30.0f64, from in -3.5..3.5f64, room in CHANGE_ROOM..60.0f64,
+            front in prop::sample::select(&FRONTS[..]),
         ) {
             let (mut state, mut t, mut s, mut steepest) = (LaneState::default(), from, 0.0, 0.0f64);
             let way = speed * 0.1;
             while s + way < room {
-                let next = state.drift(t, way, speed, room - s);
+                let next = state.drift(t, way, (speed, front), room - s);
                 prop_assert!(next.abs() <= t.abs() + 1e-6);
-                steepest = steepest.max(state.slope().abs());
+                steepest = steepest.max(f64::from(state.slope).abs());
                 (t, s) = (next, s + way);
             }
             // What is left of it is less than the last step can do.
             prop_assert!(t.abs() <= way, "{t} m off at {s} of {room} m");
-            prop_assert!(steepest < 2.0, "{steepest}");
+            prop_assert!(steepest < 1.0, "{steepest}");
         }
     }
 }

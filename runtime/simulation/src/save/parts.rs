@@ -56,7 +56,8 @@ parts! {
     /// What levels of dynamics keep. 8: rigid bodies are a level. 9: wheels turn, trailers are towed, and a
     /// level slides. 11: lanes can be too steep. 12: wheels can be spheres. 13: trailers are rigid bodies.
     /// 15: bodies roll within their strides. 16, 17: what the level of lanes keeps is in single precision.
-    DYNAMICS "dynamics" 17;
+    /// 18: fronts lead when lanes are changed.
+    DYNAMICS "dynamics" 18;
     /// Trailers that stand alone.
     STANDING "standing" 17;
     /// Who waits to appear. 14: alleys are driven in turns.

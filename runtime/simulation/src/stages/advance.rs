@@ -16,18 +16,19 @@ use crate::route::{Arrival, Foothold, Footing, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_geometry::DVec2;
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::{DynamicsLevel, junction};
 use roadwright_vehicle::PedalCommand;
 use std::hint::black_box;
 
 /// Standing between two lanes for longer ends a lane change that is half done, s.
 const HALF_WAY_PATIENCE: f64 = 3.0;
-/// Closer to the middle of its new lane than this a vehicle is out of the way, m: beside it, on the old
-/// lane of 3.25 m, there is room for a car, though its tail points there.
-const HALF_WAY: f64 = 0.9;
-/// This close to the middle of its new lane a vehicle has left the old one, m.
-const ACROSS: f64 = 0.5;
+/// So much of the room between who changes lanes and who passes it on the old one is left for its tail,
+/// which points there, and for both to keep apart, m: while it stands, and while it moves.
+const HALF_WAY: f64 = 0.45;
+const ACROSS: f64 = 0.85;
+/// Nearer to the middle of its lane than this it has left the old one however wide it is, m.
+const IN_LANE: f64 = 0.1;
 /// Who has wanted to climb for so long without success is told of, s.
 const TOO_STEEP: f64 = 2.0;
 
@@ -327,6 +328,18 @@ fn warm<L: Level>(
 impl Scene<'_> {
     /// Whether a stride of an agent begins. Those of agents begin at different steps: not all take their
     /// commands at once.
+    /// What the middles of the lane that a vehicle of a width leaves and of its new one are farther apart
+    /// than it and who passes it need, m: a bus, where there are any.
+    fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
+        let of_lane = |id| self.ground.lanelet(id).width;
+        let between = 0.5 * (of_lane(position.lanelet) + of_lane(position.leaving));
+        let other = match self.types.sets_lines_back {
+            true => junction::Body::LONG.width,
+            false => junction::Body::CAR.width,
+        };
+        between - 0.5 * (width.max(junction::Body::CAR.width) + other)
+    }
+
     #[inline]
     fn begins(&self, who: &Identity) -> bool {
         (self.clock.step + who.id).is_multiple_of(self.stride)
@@ -386,7 +399,11 @@ impl<S, F: Footing> Mover<'_, S, F> {
         } else {
             (self.progress.standing, self.progress.attempts) = (0.0, 0);
         }
-        end_lane_change(self.position, self.progress);
+        if self.position.leaving != NO_LANELET {
+            let width = scene.types.get(who.vehicle_type).width;
+            let room = scene.room_beside(width, self.position);
+            end_lane_change(self.position, self.progress, room);
+        }
         self.progress.seek(self.position, route, scene.ground, dt);
         if by_hand.is_some() {
             // It has arrived when the person says so.
@@ -456,7 +473,8 @@ impl<S, F: Footing> Mover<'_, S, F> {
     }
 }
 
-/// Ends a lane change. `t` is measured from the middle of the new lane, so it shrinks:
+/// Ends a lane change. `t` is measured from the middle of the new lane, so it shrinks; so it is of a car
+/// between lanes of 3.25 m, where only cars drive and `room` for two is 1.35 m more than they need:
 ///
 /// ```text
 ///   t = 3.25 |  the change begins; seen on both lanes
@@ -468,10 +486,10 @@ impl<S, F: Footing> Mover<'_, S, F> {
 /// The old lane is free at 0.5 m. While a vehicle stands its t does not change, and it would block both
 /// lanes for as long as that takes: more than half-way it frees the old one after a while. Before
 /// that those behind on the old lane have to see it.
-fn end_lane_change(position: &mut LanePosition, progress: &Progress) {
-    let is_half_way = position.t.abs() < HALF_WAY;
-    let is_over = position.t.abs() < ACROSS || is_half_way && progress.standing > HALF_WAY_PATIENCE;
-    if position.leaving != NO_LANELET && is_over {
+fn end_lane_change(position: &mut LanePosition, progress: &Progress, room: f64) {
+    let is_within = |limit: f64| position.t.abs() < limit.max(IN_LANE);
+    let is_half_way = is_within(room - HALF_WAY);
+    if is_within(room - ACROSS) || is_half_way && progress.standing > HALF_WAY_PATIENCE {
         position.leaving = NO_LANELET;
     }
 }
