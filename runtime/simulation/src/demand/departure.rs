@@ -9,7 +9,7 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::alleys::AlleySide;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -147,6 +147,7 @@ impl Room<'_> {
         match departure.start {
             Start::Lane { lanelet, s } => {
                 self.has_room_at_seams(lanelet, s, own_type)
+                    && self.is_clear_of_turning((lanelet, s), own_type)
                     && self.leaves_what_is_promised(lanelet, own_type)
                     && self.meets_nobody_in_alleys((lanelet, s), own_type)
                     && self
@@ -315,6 +316,31 @@ impl Room<'_> {
         let to_end = self.bodies.ground.length(lanelet) - (s + own_type.front);
         self.is_clear_ahead(lanelet, to_end)
             && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
+    }
+
+    /// Whether nobody who turns into one of the lanes beside is in the way: who is long swings over them.
+    fn is_clear_of_turning(&self, (lanelet, s): (LaneletId, f64), own_type: &VehicleType) -> bool {
+        if s - own_type.rear_overhang > REACH {
+            return true;
+        }
+        let ground = self.bodies.ground;
+        let own = own_type.covered(ground.line(lanelet).pose(s));
+        let is_clear = |connection: LaneletId| {
+            self.on_lane(connection).all(|agent| {
+                let body = self.vehicle_type(agent).covered(self.bodies.pose(agent));
+                own.penetration(&body) <= 0.0
+            })
+        };
+        (0..2).all(|side| {
+            let beside = std::iter::successors(Some(lanelet), |&lane| {
+                let next = ground.beside(lane)[side];
+                (next != NO_LANELET).then_some(next)
+            });
+            let mut into = beside
+                .skip(1)
+                .flat_map(|lane| ground.graph().predecessors(lane));
+            into.all(|&connection| is_clear(connection))
+        })
     }
 
     /// Whether all ways on from a lanelet are free, whose end is so far from a front, m: up to the first one
