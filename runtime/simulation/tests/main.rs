@@ -20,6 +20,7 @@ mod modules;
 mod pedals;
 mod people;
 mod planned_way;
+mod random_junctions;
 #[path = "common/random_steps.rs"]
 mod random_steps;
 mod rigid;

@@ -1,0 +1,250 @@
+//! What vehicles do at random junctions: of 2 to 9 legs, 25 to 335 degrees apart, 3 to 30 m wide, on either
+//! side, under every control, with more traffic than can pass.
+//!
+//! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` drives more.
+
+use crate::scenarios::Star;
+use glam::DVec2;
+use roadwright_geometry::math::Stream;
+use roadwright_scenario::junction::layout;
+use roadwright_scenario::*;
+use roadwright_simulation::{
+    Collision, Ending, JunctionWatch, RunOptions, Session, Ticket, World, builtin_modules,
+};
+
+/// Degrees.
+const LEAST_GAP: f64 = 25.0;
+/// Vehicles an hour on each lane that leads to the junction, and the share of buses.
+const RATE: f64 = 900.0;
+const BUSES: f64 = 0.1;
+/// s.
+const DURATION: f64 = 120.0;
+/// Ways of less radius, m, are told of by `check`: no car can drive them.
+const TIGHT: f64 = 2.5;
+/// A junction that has one.
+const TOO_TIGHT: u64 = 306;
+/// Farther from the middle than this are the ends of the roads, where some turn round, m.
+const NEAR: f64 = 110.0;
+/// Who changes lanes and stands half-way may touch who passes by so much, m.
+const HAIR: f64 = 0.03;
+
+const CONTROLS: [Option<Control>; 7] = [
+    None,
+    Some(Control::Uncontrolled),
+    Some(Control::Priority),
+    Some(Control::Stop),
+    Some(Control::AllWayStop),
+    Some(Control::Signals),
+    Some(Control::MiniRoundabout),
+];
+
+/// A star full of traffic, with the node in its middle.
+fn busy(number: u64) -> (Scenario, NodeId) {
+    let mut random = Stream::new(8, "driven junctions", number);
+    let star = Star::random(&mut random, LEAST_GAP);
+    let (mut scenario, roads) = star.plain();
+    let shipped = crate::common::shipped("crossroads");
+    for (key, vehicle) in shipped.vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in shipped.stacks() {
+        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    let network = scenario.network();
+    let middle = network
+        .nodes()
+        .find(|(id, _)| network.ends_at(*id).len() == roads.len());
+    let (node, rest) = middle.map(|(id, node)| (id, node.clone())).unwrap();
+    let control = CONTROLS[number as usize % CONTROLS.len()];
+    let rules = JunctionRules {
+        control: control.filter(|control| *control != Control::MiniRoundabout || fits_ring(&star)),
+        ..JunctionRules::default()
+    };
+    let edit = Edit::Node(node, Some(Node { rules, ..rest }));
+    scenario.apply(edit).unwrap();
+    fill(&mut scenario, &star, &roads);
+    (scenario, node)
+}
+
+/// Whether a ring of paint has room beside all lanes: with three and more they begin within it.
+fn fits_ring(star: &Star) -> bool {
+    let sections = star.legs.iter().map(|leg| &leg.style.section);
+    let mut most = sections.map(|section| section.forward.len().max(section.backward.len()));
+    most.all(|lanes| lanes <= 2)
+}
+
+/// A flow from each lane that leads to the junction into each other road, on its lanes in turns.
+fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
+    let lanes = |leg: usize, enters: bool| -> Vec<Place> {
+        let road = scenario.network().road(roads[leg]).unwrap();
+        let is_inward = star.legs[leg].inward;
+        let is_right = (star.side == DrivingSide::Right) == (is_inward == enters);
+        let from_end = if enters { 12.0 } else { 25.0 };
+        let s = if is_inward {
+            from_end
+        } else {
+            road.length() - from_end
+        };
+        (1..=4)
+            .map(|lane| if is_right { -lane } else { lane })
+            .filter(|lane| road.lane_band(*lane, s).is_some())
+            .map(|lane| Place::lane(roads[leg], lane, s))
+            .collect()
+    };
+    let mut flows = Vec::new();
+    for from in 0..roads.len() {
+        for to in (0..roads.len()).filter(|to| *to != from) {
+            let targets = lanes(to, false);
+            for (turn, origin) in lanes(from, true).into_iter().enumerate() {
+                let Some(target) = targets.get(turn % targets.len().max(1)) else {
+                    continue;
+                };
+                for (vehicle, share) in [("car", 1.0 - BUSES), ("enviro_400", BUSES)] {
+                    flows.push(Flow {
+                        vehicle: vehicle.into(),
+                        stack: "idm".into(),
+                        origin: origin.clone(),
+                        destination: target.clone(),
+                        rate_per_hour: RATE * share / (roads.len() - 1) as f64,
+                        begin: 0.0,
+                        end: 1e6,
+                        dynamics: None,
+                    });
+                }
+            }
+        }
+    }
+    for flow in flows {
+        let id = scenario.next_flow_id();
+        let edit = Edit::Flow(id, Some(Box::new(flow)));
+        scenario.apply(edit).unwrap();
+    }
+}
+
+/// The junctions that are driven, of which so many without a word.
+fn numbers(count: u64) -> std::ops::Range<u64> {
+    let wanted = std::env::var("ROADWRIGHT_JUNCTIONS").ok();
+    0..wanted.map_or(count, |text| text.parse().unwrap())
+}
+
+fn world(scenario: &Scenario) -> World {
+    world_on(scenario, 1)
+}
+
+fn world_on(scenario: &Scenario, threads: usize) -> World {
+    let options = RunOptions {
+        threads,
+        dt: Some(0.1),
+        dynamics: Some(DynamicsLevel::Lane),
+        verify: true,
+        ..RunOptions::default()
+    };
+    World::new(scenario, &builtin_modules(), &options).unwrap()
+}
+
+/// Whether all ways can be driven by some car: `check` names those that cannot.
+fn can_be_driven(scenario: &Scenario) -> bool {
+    let layout = layout(scenario.network(), scenario.about());
+    let ways = layout.junctions.iter().flat_map(|junction| &junction.paths);
+    let mut tightest = ways.map(|way| way.min_radius());
+    tightest.all(|radius| radius > TIGHT)
+}
+
+#[test]
+fn nobody_touches_anybody_or_breaks_the_law() {
+    let (mut passed, mut judged, mut touched_where_tight) = (0, 0, 0);
+    for number in numbers(100) {
+        let (scenario, _) = busy(number);
+        let mut session = Session::new(world(&scenario));
+        let mut watch = JunctionWatch::default();
+        let goes_on = |_: &World| true;
+        session.run(Ending::AtTime(DURATION), &mut [&mut watch], goes_on);
+        let summary = session.world().summary();
+        let law = summary.law;
+        let broken = (law.breaches, law.red_passed, law.stops_missed);
+        assert_eq!(broken, (0, 0, 0), "{number}");
+        for junction in watch.figures(session.world()) {
+            passed += junction.approaches.iter().map(|a| a.passed).sum::<u64>();
+            let (wait, bound) = (junction.longest_wait, junction.bound);
+            assert!(wait <= bound, "{number}: {wait} s, the bound is {bound} s");
+        }
+        let is_near = |c: &&Collision| DVec2::new(c.x, c.y).length() < NEAR;
+        let contacts: Vec<_> = summary.collisions.iter().filter(is_near).collect();
+        if can_be_driven(&scenario) {
+            judged += 1;
+            let deepest = contacts.iter().map(|c| c.depth).fold(0.0, f64::max);
+            assert!(deepest < HAIR, "{number}: {contacts:?}");
+        } else {
+            touched_where_tight += contacts.len();
+        }
+    }
+    println!(
+        "{passed} passed, {judged} junctions, {touched_where_tight} contacts where it is tight"
+    );
+    assert!(passed > 30 * judged, "{passed} passed");
+    assert!(3 * judged > numbers(100).end, "{judged} are judged");
+}
+
+/// Bodies that are not where they should be are seen: on ways too tight for any car they touch.
+#[test]
+fn contacts_are_seen() {
+    let (scenario, _) = busy(TOO_TIGHT);
+    assert!(!can_be_driven(&scenario));
+    let mut world = world(&scenario);
+    while world.time() < DURATION {
+        world.step();
+    }
+    let depths = world.summary().collisions;
+    assert!(depths.iter().any(|c| c.depth > HAIR), "{depths:?}");
+}
+
+#[test]
+fn tickets_keep_their_order_and_are_kept_inside() {
+    let mut kept = 0;
+    for number in numbers(14) {
+        let (scenario, node) = busy(number);
+        let mut world = world(&scenario);
+        let mut before: Vec<Ticket> = Vec::new();
+        while world.time() < 60.0 {
+            world.step();
+            let tickets = world.inspect_junction(node).unwrap().tickets;
+            let key = |ticket: &Ticket| (ticket.agent, ticket.path);
+            let place = |one: &Ticket| tickets.iter().position(|ticket| key(ticket) == key(one));
+            let places: Vec<usize> = before.iter().filter_map(place).collect();
+            assert!(places.is_sorted(), "{number} at {}", world.time());
+            let snapshot = world.snapshot();
+            for ticket in before.iter().filter(|ticket| ticket.has_entered) {
+                let now = tickets.iter().find(|now| key(now) == key(ticket));
+                // It is taken back from nobody who is inside: it ends when the tail is out.
+                let vehicle = snapshot.vehicle(ticket.agent);
+                let is_inside = vehicle.is_some_and(|vehicle| vehicle.lane.is_none());
+                assert!(now.is_some() || !is_inside, "{number}: {ticket:?}");
+                assert!(
+                    now.is_none_or(|now| now.has_entered),
+                    "{number}: {ticket:?}"
+                );
+                kept += 1;
+            }
+            before = tickets;
+        }
+    }
+    assert!(kept > 1000, "{kept}");
+}
+
+#[test]
+fn junctions_are_the_same_for_all_numbers_of_threads() {
+    for number in numbers(4) {
+        let (scenario, _) = busy(number);
+        let hash = |threads: usize| {
+            let mut world = world_on(&scenario, threads);
+            while world.time() < 60.0 {
+                world.step();
+            }
+            world.state_hash()
+        };
+        let one = hash(1);
+        assert_eq!((hash(2), hash(8)), (one, one), "{number}");
+    }
+}
