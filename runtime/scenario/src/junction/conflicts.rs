@@ -303,6 +303,18 @@ impl Conflicts {
     }
 }
 
+/// Whether a bus along one of two paths and a car along the other one would touch.
+pub fn touches_bus(one: &ConnectingPath, other: &ConnectingPath) -> bool {
+    let (Some(one), Some(other)) = (&one.curve, &other.curve) else {
+        return false;
+    };
+    let touch = |first: Body, second: Body| {
+        let boxes = (Boxes::along(one, first), Boxes::along(other, second));
+        boxes.0.meeting(&boxes.1, 0.0, None).is_some()
+    };
+    touch(Body::LONG, Body::CAR) || touch(Body::CAR, Body::LONG)
+}
+
 fn sweep<'a>(path: &'a ConnectingPath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
     let curve = path.curve.as_ref()?;
     let span = lines.push(&curve.sample(0.01, 0.0))?;

@@ -30,7 +30,7 @@ mod turn;
 
 pub use arm::{Arm, ArmLane};
 pub use border::Border;
-pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval};
+pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval, touches_bus};
 pub use control::Sign;
 pub use corner::{Corner, U_TURN_RADIUS};
 pub use crossing::{CROSSING_WIDTH, Covered, Crossing, FAST_CROSSING_WIDTH, Taken, crossing_width};

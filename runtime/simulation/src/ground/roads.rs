@@ -7,6 +7,7 @@ use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
     SignalPlans, Signals, Turn, has_long_vehicles, layout, layout_after_edit, signal_plans,
+    touches_bus,
 };
 use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{
@@ -85,8 +86,16 @@ impl Law {
     /// along it over such a bus, while cars there meet nobody: in bends between two roads, and beside
     /// entries into rings.
     fn is_swept(&self, path: u32, (junction, has_long): (&Junction, bool)) -> bool {
-        let is_ring = self.right_of_way.control() == Control::Roundabout;
-        (has_long || is_ring) && self.wide(junction).is_contested(path)
+        if self.right_of_way.control() == Control::Roundabout {
+            return self.wide(junction).is_contested(path);
+        }
+        let (wide, paths) = (|| self.wide(junction), &junction.paths);
+        // In a narrow street two who meet are close to each other everywhere: that alone is no reason.
+        let is_met = |other: u32| {
+            let touches = || touches_bus(&paths[path as usize], &paths[other as usize]);
+            wide().are_in_conflict(path, other) && touches() || wide().again(path, other).is_some()
+        };
+        has_long && (0..paths.len() as u32).any(is_met)
     }
 
     /// Whether who comes along a path of its junction has to ask before it enters, where there are long
