@@ -448,6 +448,39 @@ fn who_ignores_the_law_is_counted() {
     assert!(law.breaches > 5 && law.red_passed > 2, "{law:?}");
 }
 
+/// Its front is over the line, and its rear axle on the lane: nobody could have let it in.
+#[test]
+fn who_appears_with_its_front_in_a_junction_is_no_breach() {
+    let controls = [Control::Signals, Control::Stop, Control::Uncontrolled];
+    for (control, before) in controls
+        .into_iter()
+        .flat_map(|c| [(c, 0.0), (c, 0.5), (c, 2.0)])
+    {
+        let crossing = Crossing::of(control);
+        let mut scenario = crossing.bare();
+        crossing.draw_legs(&mut scenario);
+        crossing.rule(&mut scenario);
+        let layout = layout(scenario.network(), crossing.side);
+        for leg in 1..=4 {
+            let cut = 150.0 - layout.trims[&RoadId(leg)].end;
+            let agent = Agent {
+                stack: "idm".into(),
+                start: Place::lane(RoadId(leg), -1, cut - before),
+                destination: Some(Place::lane(RoadId(1 + (leg + 1) % 4), 1, 100.0)),
+                ..crate::scenarios::west_to_east()
+            };
+            let edit = Edit::Agent(AgentId(leg), Some(Box::new(agent)));
+            scenario.apply(edit).unwrap();
+        }
+        let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+        while world.time() < 120.0 {
+            world.step();
+        }
+        let what = format!("{control:?}, {before} m");
+        assert_eq!(invited(&world.summary(), &what), 4, "{what}");
+    }
+}
+
 #[test]
 fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");

@@ -40,8 +40,11 @@ impl Claims {
             if self.has(intruder.agent, junction, intruder.at) {
                 continue;
             }
-            // Who appears in a junction has not entered it.
-            if intruder.at > 0 {
+            // Who appears in a junction has not entered it, nor has who appears with its front in it: its
+            // rear axle is there before it has gone as far as that is ahead.
+            let agent = intruder.agent;
+            let way = scene.agents.statistics[agent as usize].distance;
+            if intruder.at > 0 && way >= scene.vehicle_type(agent).front {
                 self.counts.breaches += 1;
                 let sign = scene.sign(intruder.path);
                 self.counts.stops_missed += u64::from(sign == Sign::Stop);
