@@ -31,7 +31,9 @@ use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::alleys::Alleys;
-use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
+use roadwright_scenario::junction::{
+    Conflicts, Light, Programme, Signals, Turn, has_long_vehicles,
+};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
 use roadwright_scenario::{Custom, GripMap, GroundGrip, NodeId, Road, RoadId, Scenario};
 use roadwright_vehicle::Grade;
@@ -93,7 +95,10 @@ impl Ground {
     /// The ground after an edit from `old`, whose ground this is, to `new`.
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
-        let has_same_lanes = custom(old) == custom(new) && has_same_lanes(old, new);
+        // Where buses drive, others have to ask, and alleys are longer.
+        let has_same_lanes = custom(old) == custom(new)
+            && has_same_lanes(old, new)
+            && has_long_vehicles(old) == has_long_vehicles(new);
         // Which lanes they reach depends on how large vehicles are.
         let has_same_obstacles = same_obstacles(old, new)
             && old.forests() == new.forests()

@@ -326,8 +326,6 @@ fn warm<L: Level>(
 }
 
 impl Scene<'_> {
-    /// Whether a stride of an agent begins. Those of agents begin at different steps: not all take their
-    /// commands at once.
     /// What the middles of the lane that a vehicle of a width leaves and of its new one are farther apart
     /// than it and who passes it need, m: a bus, where there are any.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
@@ -340,6 +338,8 @@ impl Scene<'_> {
         between - 0.5 * (width.max(junction::Body::CAR.width) + other)
     }
 
+    /// Whether a stride of an agent begins. Those of agents begin at different steps: not all take their
+    /// commands at once.
     #[inline]
     fn begins(&self, who: &Identity) -> bool {
         (self.clock.step + who.id).is_multiple_of(self.stride)
