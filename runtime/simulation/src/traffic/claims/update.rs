@@ -289,9 +289,12 @@ impl Claims {
                 let full = needs.last().filter(|_| refusal == Refusal::NoRoom);
                 let ring = full.and_then(|need| setting.ground.ring(need.exit));
                 let ring = ring.and_then(|ring| ring.lanelets.first().copied());
+                // In all of them, or it would keep others out of one for whom it waits at the next: each
+                // junction has a time of its own.
                 let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
+                let mut with_law = needs.iter().filter(|need| need.has_law);
                 let is_held_up = by_others || ring.is_some();
-                if is_held_up && needs.first().is_some_and(is_locked) {
+                if is_held_up && needs.first().is_some_and(is_locked) && with_law.all(is_locked) {
                     let is_long = scene.is_long(request.agent);
                     let way = |need: &Need| Pending {
                         path: (need.junction, need.path),
