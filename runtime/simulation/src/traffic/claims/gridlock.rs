@@ -18,7 +18,8 @@
 //! is taken out.
 
 use super::request::{Need, Request};
-use super::rule::{JunctionState, Trust, find_place, is_stopped, of_junction};
+use super::room::Trust;
+use super::rule::{JunctionState, find_place, is_stopped, of_junction};
 use super::scene::Scene;
 use super::{Claims, Scratch, Setting};
 use crate::agents::{Agents, Refusal};

@@ -78,6 +78,7 @@ mod off_lanes;
 mod on_foot;
 mod promise;
 mod request;
+mod room;
 mod rule;
 mod scene;
 mod update;

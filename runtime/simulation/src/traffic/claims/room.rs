@@ -1,0 +1,240 @@
+//! Room beyond junctions: who would not find any is not let in.
+
+use super::request::{Need, Request};
+use super::rule::{LONGEST_WAIT_INSIDE, Pending};
+use super::scene::Scene;
+use super::{Claims, Grant};
+use crate::ground::Ring;
+use crate::route::place_to_wait;
+use roadwright_scenario::lane_graph::LaneletId;
+
+/// Who has been seeking a gap for so long, s, within so many metres of the end of its lane, gets the room that
+/// becomes free on the lane beside.
+const SEEKS_FOR: f32 = 10.0;
+const AT_END: f64 = 12.0;
+/// Who is faster than this inside a junction leaves it soon, m/s.
+const DRIVES_OUT: f64 = 3.0;
+/// Who is to enter while its signal is green may need so much longer than if nobody were before it, s.
+const TIME_TO_ENTER: f64 = 2.0;
+/// Of a ring so much may be taken. Before each who waits to join it some metres stay empty that nobody
+/// can use, so a ring that is quite full comes to a standstill; and the fuller it is, the slower it turns.
+/// With this share the most pass (0.6 to 1 were tried with cars and buses).
+const RING_SHARE: f64 = 0.7;
+
+/// Whom room on a lane is counted without, because they drive on.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Trust {
+    /// For who passes before others.
+    Nobody,
+    /// Who has been let into the next junction, hardly waits there for others, and does not lose its turn any
+    /// more, to a red light or to people on foot.
+    LetIn,
+}
+
+impl Claims {
+    /// Whether the vehicle would find room beyond a junction, so that it does not come to stand in it.
+    ///
+    /// Room is counted as if all that is there stood in a queue, bumper to bumper with a gap: their
+    /// places and speeds now do not count, since they may all have to stop; but for who is trusted to drive
+    /// on. A lane that is only passed, on the way to the next junction of a chain, must be empty of all others.
+    ///
+    /// Example: an exit of 20 m, one car of 4.5 m that waits there, another that has been let in and
+    /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
+    pub(super) fn has_room(
+        &self,
+        request: &Request,
+        need: &Need,
+        (is_last, pending): (bool, &[Pending]),
+        trust: Trust,
+        scene: &Scene<'_>,
+    ) -> bool {
+        if let Some(ring) = scene.ground.ring(need.exit) {
+            let connection = scene.route(request.agent).lanelet(need.at);
+            let goes_round = connection.is_some_and(|id| scene.ground.ring(id).is_some());
+            // Who has waited for long is the next one to get in, wherever it enters the ring.
+            let first = ring.lanelets.first().copied();
+            let is_kept = pending.iter().any(|p| p.ring.is_some() && p.ring == first);
+            return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
+        }
+        let room = self.room_beyond(request, need, trust, scene);
+        // The exit may be shorter than the vehicle, where lanes beyond it count as well
+        // (`Scene::needs`): then it has to be empty, and that is enough.
+        let fits = is_last && room >= scene.space(request.agent);
+        fits || room
+            >= self
+                .held_up_to(need.exit, scene)
+                .min(scene.lanes().queue_end(need.exit))
+    }
+
+    /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
+    /// stands in a queue, m; negative if they do not fit. Who is trusted to drive on into the next junction
+    /// leaves no queue behind.
+    pub(super) fn room_beyond(
+        &self,
+        request: &Request,
+        need: &Need,
+        trust: Trust,
+        scene: &Scene<'_>,
+    ) -> f64 {
+        let tail = scene.lanes().tail(need.exit);
+        // From the end of the lane backwards: who is behind somebody that stays there stays as well.
+        let mut drive_on = trust == Trust::LetIn && tail.is_whole;
+        let mut stays = |agent: u32, at: u32| {
+            drive_on = drive_on && self.drives_on(agent, at, scene);
+            !drive_on
+        };
+        let there = tail.there.iter().rev().map(|entry| {
+            let at = scene.agents.progress[entry.agent as usize].at;
+            (entry.agent, at)
+        });
+        // In the order of their tickets, which is that in which they come.
+        let promised = self.promised(scene.agents, need.junction, need.exit);
+        let promised = promised.map(|grant| (grant.agent, grant.at + 1));
+        let others = there
+            .chain(promised)
+            .filter(|&(agent, at)| agent != request.agent && stays(agent, at));
+        let (mut taken, mut reach) = (0.0, tail.reach.min(self.held_up_to(need.exit, scene)));
+        for (agent, at) in others {
+            taken += scene.space(agent);
+            reach = reach.min(scene.waits_up_to(agent, (at, need.exit)));
+        }
+        if taken > 0.0 {
+            reach = reach.min(scene.waits_up_to(request.agent, (need.at + 1, need.exit)));
+        }
+        reach - taken - space_for_seekers(need.exit, scene)
+    }
+
+    /// Up to where those drive up on a lane who are held back before a junction that changes, m; its end for
+    /// most.
+    fn held_up_to(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
+        scene.ground.length(lane) - self.kept_free_before_end(lane, scene)
+    }
+
+    /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the
+    /// next junction, and is in it and drives, or hardly waits for others there and cannot lose its turn.
+    fn drives_on(&self, agent: u32, at: u32, scene: &Scene<'_>) -> bool {
+        let granted_to = scene.agents.claim[agent as usize].granted_to;
+        let beyond = at + 1;
+        if granted_to <= beyond {
+            return false;
+        }
+        let drives_out = scene.speed(agent) >= DRIVES_OUT && scene.front(agent, beyond) > 0.0;
+        // Ways that nobody else meets are granted to nobody.
+        let mut ways = beyond..granted_to;
+        let mut next = || {
+            ways.find_map(|at| {
+                let way = scene.route(agent).lanelet(at)?;
+                Some((at, scene.ground.contested(way)?))
+            })
+        };
+        drives_out || next().is_some_and(|next| self.keeps_its_turn(agent, next, scene))
+    }
+
+    fn keeps_its_turn(
+        &self,
+        agent: u32,
+        (at, (junction, path)): (u32, (u32, u32)),
+        scene: &Scene<'_>,
+    ) -> bool {
+        let mut held = self.granted[junction as usize].iter();
+        let held = held.find(|grant| (grant.agent, grant.at) == (agent, at));
+        held.is_some_and(|grant| {
+            let enters = || {
+                grant.has_entered
+                    || !grant.is_first
+                    || scene.is_bound_to_enter(grant, (junction, path))
+            };
+            let is_open = !self.closed.contains(&junction) && !self.held_back().contains(&junction);
+            grant.is_invited && f64::from(grant.delay) <= LONGEST_WAIT_INSIDE && is_open && enters()
+        })
+    }
+
+    /// Whether one more vehicle fits into a ring, and another one beside it, within [`RING_SHARE`] of
+    /// its length: so everybody in the ring can move on to where it leaves it. An empty ring takes
+    /// everybody.
+    fn ring_has_room(&self, ring: &Ring, request: &Request, scene: &Scene<'_>) -> bool {
+        let agents = scene.agents;
+        let is_there = |agent: u32, lanelet: LaneletId| {
+            agents.position[agent as usize].lanelet == lanelet && agent != request.agent
+        };
+        let driving = ring.lanelets.iter().flat_map(|&lanelet| {
+            let entries = scene.index.on_lanelet(lanelet).iter();
+            entries
+                .map(|entry| entry.agent)
+                .filter(move |&agent| is_there(agent, lanelet))
+        });
+        // Who has been let in, and is not in the ring yet.
+        let junctions = ring.junctions.iter();
+        let coming = junctions.flat_map(|&junction| &self.granted[junction as usize]);
+        let coming = coming.filter(|grant| {
+            let position = &agents.position[grant.agent as usize];
+            ring.lanelets.binary_search(&grant.exit).is_ok()
+                && ring.lanelets.binary_search(&position.lanelet).is_err()
+                && agents.progress[grant.agent as usize].at <= grant.at
+        });
+        let taken: f64 = driving
+            .chain(coming.map(|grant| grant.agent))
+            .map(|agent| scene.space(agent))
+            .sum();
+        taken == 0.0 || taken + 2.0 * scene.space(request.agent) <= RING_SHARE * ring.length
+    }
+}
+
+impl Scene<'_> {
+    /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
+    /// has to change lanes and may wait for a gap.
+    fn waits_up_to(&self, agent: u32, (at, lane): (u32, LaneletId)) -> f64 {
+        let changes = self.route(agent).lane_changes_on(at, self.ground);
+        let kind = self.vehicle_type(agent);
+        let place = place_to_wait(self.ground.length(lane), changes);
+        // On a short lane it does not wait: it would do so in the junction.
+        if changes == 0 || place < kind.rear_overhang {
+            return f64::INFINITY;
+        }
+        place + kind.front
+    }
+
+    /// Whether nothing keeps the holder of a grant, which has not entered, from entering: nobody may walk over
+    /// its way, and there is no signal that may show something else than green before; or it cannot stop any
+    /// more.
+    fn is_bound_to_enter(&self, grant: &Grant, (junction, path): (u32, u32)) -> bool {
+        let distance = self.before_line(junction, grant).max(0.0);
+        if !self.can_stop(grant.agent, distance) && !self.light((junction, path)).is_red() {
+            return true;
+        }
+        let green = self
+            .signals
+            .keeps_green(self.ground, (junction, path), self.time());
+        let enters = self.time_for(distance, grant.agent, grant.at) + TIME_TO_ENTER;
+        green > enters && !self.may_be_walked_over(grant.agent, (junction, path))
+    }
+
+    /// Whether people may walk over a path of a junction as long as signals show what they show.
+    fn may_be_walked_over(&self, agent: u32, (junction, path): (u32, u32)) -> bool {
+        let crossings = self.ground.crossings();
+        let mut sites = crossings.of_junction(junction);
+        let is_long = self.is_long(agent);
+        let shown = self.signals.shown_stage(self.ground, junction);
+        sites.any(|number| {
+            let site = &crossings.sites()[number as usize];
+            let walk = |stages: u32| shown.is_none_or(|stage| stages & (1 << stage) != 0);
+            site.walk_stages.is_none_or(walk) && site.taken(path, is_long).is_some()
+        })
+    }
+}
+
+/// Length in a queue of those, m, who stand at the end of a lane beside an exit, and get nowhere but by changing
+/// to it: the room that the next vehicle leaves there is theirs. Others would be let in for ever, count on
+/// that room, and keep them where they are, and with them all who stand behind.
+fn space_for_seekers(exit: LaneletId, scene: &Scene<'_>) -> f64 {
+    let lanes = scene.ground.graph().changing_onto(exit);
+    let seeking = lanes.filter_map(|lane| {
+        let first = scene.index.on_lanelet(lane).last()?;
+        let progress = &scene.agents.progress[first.agent as usize];
+        let is_at_end = scene.ground.length(lane) - first.s < AT_END;
+        let has_waited = progress.standing >= 1.0 && progress.seeking.abs() >= SEEKS_FOR;
+        let wants_over = scene.route(first.agent).lanelet(progress.at + 1) == Some(exit);
+        (is_at_end && has_waited && wants_over).then(|| scene.space(first.agent))
+    });
+    seeking.sum()
+}
