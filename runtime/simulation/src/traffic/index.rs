@@ -289,6 +289,14 @@ impl Index {
         (next.lanelet == own.lanelet).then_some(*next)
     }
 
+    /// The vehicles before an agent on its own lanelet, from the next one on.
+    pub(crate) fn all_ahead_on_lanelet(&self, agent: u32) -> impl Iterator<Item = &Entry> {
+        let place = self.entry_of[agent as usize] as usize;
+        let own = self.entries.get(place).map(|entry| entry.lanelet);
+        let ahead = self.entries.iter().skip(place.saturating_add(1));
+        ahead.take_while(move |entry| Some(entry.lanelet) == own)
+    }
+
     /// Bytes for all agents.
     pub(crate) fn bytes(&self) -> usize {
         size_of::<Entry>() * self.entries.len()

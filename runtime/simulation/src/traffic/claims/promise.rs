@@ -8,6 +8,7 @@
 //!              |             ' -> F                    of D nobody reaches.
 //! ```
 
+use super::room::FAR_ENOUGH;
 use super::{Claims, Grant};
 use crate::agents::Agents;
 use crate::traffic::{Entry, Lanes};
@@ -57,12 +58,48 @@ impl Claims {
     /// Length that those take in a queue who have been promised room on a lane beyond a junction and are
     /// not there yet, m; `None` if there are none.
     fn promised_length(&self, lanes: Lanes<'_>, lanelet: LaneletId) -> Option<f64> {
+        let promised = self.promised_from(lanes, lanelet, FAR_ENOUGH);
+        (promised > 0.0).then_some(promised)
+    }
+
+    /// The same, 0 if there are none. Where one comes onto a lane from a short one without asking anybody,
+    /// those come on who do not fit there; so far, m, is looked back.
+    fn promised_from(&self, lanes: Lanes<'_>, lanelet: LaneletId, far: f64) -> f64 {
+        let ground = lanes.ground;
+        let ways = ground.graph().predecessors(lanelet);
         // All connections that end where a lane begins are those of one junction.
-        let mut ways = lanes.ground.graph().predecessors(lanelet).iter();
-        let (junction, _) = ways.find_map(|&way| lanes.ground.contested(way))?;
-        let mut coming = self.promised(lanes.agents, junction, lanelet).peekable();
-        coming.peek()?;
-        Some(coming.map(|grant| lanes.space(grant.agent)).sum())
+        if let Some((junction, _)) = ways.iter().find_map(|&way| ground.contested(way)) {
+            let coming = self.promised(lanes.agents, junction, lanelet);
+            return coming.map(|grant| lanes.space(grant.agent)).sum();
+        }
+        let &[way] = ways else { return 0.0 };
+        let (mut length, mut taken) = (0.0, 0.0);
+        let mut count = |lane: LaneletId| {
+            length += ground.length(lane);
+            let there = lanes.index.on_lanelet(lane).iter();
+            taken += there.map(|entry| lanes.space(entry.agent)).sum::<f64>();
+        };
+        count(way);
+        let before = match ground.lanelet(way).is_connection() {
+            // Where roads join without a bend, lanes follow each other with nothing in between.
+            false => way,
+            true => {
+                let &[before] = ground.graph().predecessors(way) else {
+                    return 0.0;
+                };
+                count(before);
+                before
+            }
+        };
+        if length >= far {
+            return 0.0;
+        }
+        let coming = self.promised_from(lanes, before, far - length);
+        // Mostly nobody is promised anything there, and who drives there already is no promise.
+        if coming == 0.0 {
+            return 0.0;
+        }
+        (coming + taken - length).max(0.0)
     }
 
     /// What is held by those who are still in a junction or before it, and have been promised room on a lane

@@ -161,28 +161,26 @@ impl Scene<'_> {
         let Some((junction, _)) = contested else {
             return false;
         };
-        // On the lanelets up to the junction nobody may be ahead who still waits.
-        let mut ahead = self.index.ahead_on_lanelet(agent);
-        let mut at = self.agents.progress[agent as usize].at + 1;
-        while ahead.is_none() && at < connection {
-            ahead = route
-                .lanelet(at)
-                .and_then(|lanelet| self.index.hindmost(lanelet));
-            at += 1;
-        }
-        let Some(entry) = ahead else { return true };
-        let other = self.route(entry.agent);
-        let leads_in = |from: u32, to: u32| {
-            let lanelets = (from..to).filter_map(|at| other.lanelet(at));
-            lanelets
-                .filter_map(|lanelet| self.ground.contested(lanelet))
-                .any(|(found, _)| found == junction)
-        };
-        // It does not hold up the agent if it has been let in already, or does not drive into this
-        // junction at all.
-        let at = self.agents.progress[entry.agent as usize].at;
-        let granted_to = self.agents.claim[entry.agent as usize].granted_to;
-        leads_in(at + 1, granted_to) || !leads_in(at + 1, at + WAY_IN)
+        // On the lanelets up to the junction nobody may be ahead who still waits. Who does not drive into it
+        // at all does not hold up the agent, but those may who are ahead of that one.
+        let own = self.agents.progress[agent as usize].at;
+        let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
+        let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
+        let mut ahead = self.index.all_ahead_on_lanelet(agent).chain(beyond);
+        let comes_first = ahead.find_map(|entry| {
+            let other = self.route(entry.agent);
+            let leads_in = |from: u32, to: u32| {
+                let lanelets = (from..to).filter_map(|at| other.lanelet(at));
+                lanelets
+                    .filter_map(|lanelet| self.ground.contested(lanelet))
+                    .any(|(found, _)| found == junction)
+            };
+            let at = self.agents.progress[entry.agent as usize].at;
+            let granted_to = self.agents.claim[entry.agent as usize].granted_to;
+            let is_let_in = leads_in(at + 1, granted_to);
+            (is_let_in || leads_in(at + 1, at + WAY_IN)).then_some(is_let_in)
+        });
+        comes_first.unwrap_or(true)
     }
 }
 

@@ -4,8 +4,8 @@ use super::request::{Need, Request};
 use super::rule::{LONGEST_WAIT_INSIDE, Pending};
 use super::scene::Scene;
 use super::{Claims, Grant};
-use crate::ground::Ring;
-use crate::route::place_to_wait;
+use crate::ground::{Ground, Ring};
+use crate::route::{Route, place_to_wait};
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// Who has been seeking a gap for so long, s, within so many metres of the end of its lane, gets the room that
@@ -31,12 +31,64 @@ pub(super) enum Trust {
     LetIn,
 }
 
+/// Lanes beyond a junction are looked at up to this distance, m: who is farther away is out of the way. A
+/// street that is cut into short pieces is looked at as a whole.
+pub(super) const FAR_ENOUGH: f64 = 30.0;
+const MOST_LANES: usize = 4;
+
+/// A lane beyond a junction: its index in the route, and how far beyond it begins, m.
+#[derive(Clone, Copy)]
+struct Part {
+    at: u32,
+    lane: LaneletId,
+    begin: f64,
+}
+
+/// Lanes that one drives along without asking anybody in between.
+struct LanesBeyond {
+    parts: [Part; MOST_LANES],
+    count: usize,
+}
+
+impl LanesBeyond {
+    fn of(at: u32, lane: LaneletId) -> Self {
+        let begin = 0.0;
+        Self {
+            parts: [Part { at, lane, begin }; MOST_LANES],
+            count: 1,
+        }
+    }
+
+    fn push(&mut self, part: Part) {
+        self.parts[self.count] = part;
+        self.count += 1;
+    }
+
+    fn last(&self) -> &Part {
+        &self.parts[self.count - 1]
+    }
+}
+
+/// The lane of a route behind one that ends so far away, m, if one drives on there without asking anybody.
+fn next_lane(route: &Route, (at, end): (u32, f64), ground: &Ground) -> Option<Part> {
+    let way = route.lanelet(at + 1)?;
+    // Where roads join without a bend, lanes follow each other with nothing in between.
+    let (at, lane, length) = match ground.lanelet(way).is_connection() {
+        true => (at + 2, route.lanelet(at + 2)?, ground.length(way)),
+        false => (at + 1, way, 0.0),
+    };
+    let is_free = ground.contested(way).is_none() && ground.ring(lane).is_none();
+    let begin = end + length;
+    is_free.then_some(Part { at, lane, begin })
+}
+
 impl Claims {
     /// Whether the vehicle would find room beyond a junction, so that it does not come to stand in it.
     ///
     /// Room is counted as if all that is there stood in a queue, bumper to bumper with a gap: their
     /// places and speeds now do not count, since they may all have to stop; but for who is trusted to drive
     /// on. A lane that is only passed, on the way to the next junction of a chain, must be empty of all others.
+    /// Where one drives on from a short lane without asking anybody, the next one counts as well.
     ///
     /// Example: an exit of 20 m, one car of 4.5 m that waits there, another that has been let in and
     /// has not passed yet. They take 2 * (4.5 + 2) = 13 m. A car fits, a bus of 10 m does not.
@@ -56,17 +108,15 @@ impl Claims {
             let is_kept = pending.iter().any(|p| p.ring.is_some() && p.ring == first);
             return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
         }
-        let room = self.room_beyond(request, need, trust, scene);
-        // The exit may be shorter than the vehicle, where lanes beyond it count as well
+        let beyond = self.lanes_beyond(request, need, scene);
+        let room = self.room_on(&beyond, request, need, trust, scene);
+        // What is beyond may be shorter than the vehicle, where junctions behind it are asked as well
         // (`Scene::needs`): then it has to be empty, and that is enough.
         let fits = is_last && room >= scene.space(request.agent);
-        fits || room
-            >= self
-                .held_up_to(need.exit, scene)
-                .min(scene.lanes().queue_end(need.exit))
+        fits || room >= self.reach_of(&beyond, scene)
     }
 
-    /// What is left of the lane beyond a junction when all that is there, or has been promised a place,
+    /// What is left of the lanes beyond a junction when all that is there, or has been promised a place,
     /// stands in a queue, m; negative if they do not fit. Who is trusted to drive on into the next junction
     /// leaves no queue behind.
     pub(super) fn room_beyond(
@@ -76,32 +126,95 @@ impl Claims {
         trust: Trust,
         scene: &Scene<'_>,
     ) -> f64 {
-        let tail = scene.lanes().tail(need.exit);
-        // From the end of the lane backwards: who is behind somebody that stays there stays as well.
+        let beyond = self.lanes_beyond(request, need, scene);
+        self.room_on(&beyond, request, need, trust, scene)
+    }
+
+    /// The lanes beyond a junction up to the first one at whose end somebody may have to wait, or that
+    /// is far enough away.
+    fn lanes_beyond(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> LanesBeyond {
+        let (ground, route) = (scene.ground, scene.route(request.agent));
+        let mut beyond = LanesBeyond::of(need.at + 1, need.exit);
+        while beyond.count < MOST_LANES {
+            let Part { at, lane, begin } = *beyond.last();
+            let end = begin + ground.length(lane);
+            let may_wait = end >= FAR_ENOUGH
+                || route.changes_lane_at(at, ground)
+                || self.kept_free_before_end(lane, scene) > 0.0
+                || !scene.lanes().tail(lane).is_whole;
+            if may_wait {
+                break;
+            }
+            let Some(next) = next_lane(route, (at, end), ground) else {
+                break;
+            };
+            beyond.push(next);
+        }
+        beyond
+    }
+
+    /// How far one drives up on lanes beyond a junction if nobody is there, m.
+    fn reach_of(&self, beyond: &LanesBeyond, scene: &Scene<'_>) -> f64 {
+        let last = beyond.last();
+        let reach = self.held_up_to(last.lane, scene);
+        last.begin + reach.min(scene.lanes().queue_end(last.lane))
+    }
+
+    fn room_on(
+        &self,
+        beyond: &LanesBeyond,
+        request: &Request,
+        need: &Need,
+        trust: Trust,
+        scene: &Scene<'_>,
+    ) -> f64 {
+        let last = beyond.last();
+        let tail = scene.lanes().tail(last.lane);
+        // From the end backwards: who is behind somebody that stays there stays as well.
         let mut drive_on = trust == Trust::LetIn && tail.is_whole;
         let mut stays = |agent: u32, at: u32| {
             drive_on = drive_on && self.drives_on(agent, at, scene);
             !drive_on
         };
-        let there = tail.there.iter().rev().map(|entry| {
-            let at = scene.agents.progress[entry.agent as usize].at;
-            (entry.agent, at)
-        });
+        let reach = tail.reach.min(self.held_up_to(last.lane, scene));
+        let (mut taken, mut reach) = (0.0, last.begin + reach);
+        let at_of = |agent: u32| scene.agents.progress[agent as usize].at;
+        let parts = &beyond.parts[..beyond.count];
+        for (number, part) in parts.iter().enumerate().rev() {
+            let there = match number + 1 == parts.len() {
+                true => tail.there,
+                false => scene.index.on_lanelet(part.lane),
+            };
+            // With those on the way to the next lane, which nobody else meets.
+            let on_way = match parts.get(number + 1) {
+                Some(next) if next.at == part.at + 2 => {
+                    let way = scene.route(request.agent).lanelet(part.at + 1);
+                    way.map_or(&[][..], |way| scene.index.on_lanelet(way))
+                }
+                _ => &[],
+            };
+            for entry in there.iter().chain(on_way).rev() {
+                let (agent, at) = (entry.agent, at_of(entry.agent));
+                if agent != request.agent && stays(agent, at) {
+                    taken += scene.space(agent);
+                    reach = reach.min(part.begin + scene.waits_up_to(agent, (at, part.lane)));
+                }
+            }
+        }
         // In the order of their tickets, which is that in which they come.
-        let promised = self.promised(scene.agents, need.junction, need.exit);
-        let promised = promised.map(|grant| (grant.agent, grant.at + 1));
-        let others = there
-            .chain(promised)
-            .filter(|&(agent, at)| agent != request.agent && stays(agent, at));
-        let (mut taken, mut reach) = (0.0, tail.reach.min(self.held_up_to(need.exit, scene)));
-        for (agent, at) in others {
-            taken += scene.space(agent);
-            reach = reach.min(scene.waits_up_to(agent, (at, need.exit)));
+        for grant in self.promised(scene.agents, need.junction, need.exit) {
+            let (agent, at) = (grant.agent, grant.at + 1);
+            if agent != request.agent && stays(agent, at) {
+                taken += scene.space(agent);
+                reach = reach.min(scene.waits_up_to(agent, (at, need.exit)));
+            }
         }
         if taken > 0.0 {
-            reach = reach.min(scene.waits_up_to(request.agent, (need.at + 1, need.exit)));
+            let own = scene.waits_up_to(request.agent, (last.at, last.lane));
+            reach = reach.min(last.begin + own);
         }
-        reach - taken - space_for_seekers(need.exit, scene)
+        let seekers = parts.iter().map(|part| space_for_seekers(part.lane, scene));
+        reach - taken - seekers.sum::<f64>()
     }
 
     /// Up to where those drive up on a lane who are held back before a junction that changes, m; its end for

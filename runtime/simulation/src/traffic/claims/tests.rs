@@ -6,6 +6,7 @@ use crate::clock::Clock;
 use crate::modules::SignalControllers;
 use crate::route::place_to_wait;
 use crate::testing::Stand;
+use crate::traffic::Lanes;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
@@ -368,6 +369,28 @@ fn nobody_asks_from_far_away_or_is_let_in_past_a_waiting_leader() {
 }
 
 #[test]
+fn nobody_is_let_in_past_one_that_arrives_behind_one_that_waits() {
+    let mut crossing = Stand::crossing();
+    crossing.comes(2, DVec2::Y, 13.0, 1.0);
+    crossing.step(1);
+    let waits = crossing.comes(3, DVec2::X, 4.0, 0.0);
+    let approach = crossing.straight(DVec2::X)[0];
+    let length = crossing.ground.length(approach);
+    // Its trip ends before the junction: it needs nothing there, and stands behind one that does.
+    crossing.car(4, &[approach], length - 12.0, 0.0);
+    let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
+    crossing.step(2);
+    assert!(!crossing.is_let_in(waits) && !crossing.is_let_in(behind));
+    assert_eq!(crossing.refused(behind), Refusal::NotFirst);
+    // Alone it keeps nobody from it.
+    let mut crossing = Stand::crossing();
+    crossing.car(4, &[approach], length - 12.0, 0.0);
+    let behind = crossing.comes(5, DVec2::X, 19.0, 4.0);
+    crossing.step(1);
+    assert!(crossing.is_let_in(behind));
+}
+
+#[test]
 fn a_full_exit_keeps_everybody_out() {
     let mut crossing = Stand::crossing();
     // Cars stand on the exit, one behind the other, up to the junction.
@@ -387,6 +410,86 @@ fn a_full_exit_keeps_everybody_out() {
     crossing.agents.remove(first);
     crossing.step(2);
     assert!(crossing.is_let_in(agent));
+}
+
+/// Roads in line: up to a crossing, so many metres beyond its middle, and on; and the lanelets along them.
+fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletId>) {
+    let stand = Stand::on(&[
+        ((-100.0, 0.0), (0.0, 0.0), 1, 1),
+        ((0.0, 0.0), (apart, 0.0), 1, 1),
+        ((apart, 0.0), (apart + 100.0, 0.0), 1, 1),
+        ((0.0, -100.0), (0.0, 100.0), 1, 1),
+    ]);
+    let way = straight_on(&stand, 1);
+    (stand, way)
+}
+
+#[test]
+fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
+    for (apart, room_for) in [(15.0, 3), (15.0, 2), (15.0, 1), (15.0, 0), (40.0, 3)] {
+        let (mut stand, way) = cut_beyond_crossing(apart);
+        let (first, last) = (way[2], way[way.len() - 1]);
+        let space = stand.types.get(0).whole_length + EXIT_GAP;
+        let is_short = stand.ground.length(first) < 2.0 * space;
+        assert_eq!(is_short, apart < 20.0);
+        let lengths = way[2..].iter().map(|&lane| stand.ground.length(lane));
+        let places = (lengths.sum::<f64>() / space) as u32;
+        let (end, standing) = (stand.ground.length(last), places - room_for);
+        // Those behind them do not find a place on the next piece, and stand on the first one.
+        for number in (0..standing).filter(|_| is_short) {
+            let s = end - space * (f64::from(number) + 0.9);
+            let (lane, s) = match s > 0.0 {
+                true => (last, s),
+                false => (first, stand.ground.length(first) + s),
+            };
+            stand.car(10 + u64::from(number), &[lane], s, 0.0);
+        }
+        let line = stand.ground.length(way[0]);
+        let cars = [0u8, 1, 2].map(|number| {
+            let s = line - 5.0 - 8.0 * f64::from(number);
+            stand.car(1 + u64::from(number), &way, s, 5.0)
+        });
+        stand.step(1);
+        let is_inside = |&car: &u32| stand.agents.claim[car as usize].granted_to > 0;
+        let let_in = cars.into_iter().filter(is_inside).count();
+        assert_eq!(let_in, room_for as usize, "{apart} m, {standing} stand");
+    }
+}
+
+#[test]
+fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
+    let (mut stand, way) = cut_beyond_crossing(15.0);
+    let last = way[way.len() - 1];
+    let length = stand.ground.length(last);
+    let space = stand.types.get(0).whole_length + EXIT_GAP;
+    let standing = (length / space) as u32;
+    let appears = |stand: &Stand| {
+        let lanes = Lanes {
+            ground: &stand.ground,
+            types: &stand.types,
+            index: &stand.index,
+            agents: &stand.agents,
+        };
+        stand
+            .claims
+            .may_appear(lanes, last, std::iter::empty(), space)
+    };
+    for number in 0..standing - 1 {
+        let s = length - space * (f64::from(number) + 0.9);
+        stand.car(10 + u64::from(number), &[last], s, 0.0);
+    }
+    stand.look();
+    assert!(appears(&stand));
+    let line = stand.ground.length(way[0]);
+    for number in 0..2u8 {
+        let s = line - 5.0 - 8.0 * f64::from(number);
+        stand.car(1 + u64::from(number), &way, s, 5.0);
+    }
+    stand.step(1);
+    assert!(
+        !appears(&stand),
+        "both have been promised a place, and one fits before"
+    );
 }
 
 /// Two lanes between two junctions: the way onto the right one, and the one beside it.
