@@ -401,28 +401,27 @@ impl Claims {
 }
 
 /// From which index of its route on the holder of a grant has to give back what it has, since the signal of
-/// that junction stops it; `distance` is how far its front is before the line, m. While it is before the
-/// narrow bends that lie before it, it stops there.
+/// that junction stops it; `distance` is how far its front is before the line, m. Where narrow bends lie before
+/// it, it stops before these. Who is in them goes on: they would not be free behind it, and who waits for
+/// them may be in its way.
 fn stopped_by_light(
     (junction, grant): (u32, &Grant),
     distance: f64,
     scene: &Scene<'_>,
 ) -> Option<u32> {
     let first = scene.law_from(grant)?;
-    let route = scene.route(grant.agent);
-    let before_bends = || {
-        let path = scene.ground.contested(route.lanelet(first)?)?;
-        let left = -scene.front(grant.agent, first) - scene.setback(path);
-        (left >= 0.0).then_some((first, left))
-    };
-    let (at, distance) = match first == grant.at {
-        true => (grant.at, distance),
-        false => before_bends().unwrap_or((grant.at, distance)),
+    let distance = match first == grant.at {
+        true => distance,
+        false => {
+            let path = scene
+                .ground
+                .contested(scene.route(grant.agent).lanelet(first)?)?;
+            -scene.front(grant.agent, first) - scene.setback(path)
+        }
     };
     let path = (junction, grant.path);
-    scene
-        .is_stopped_by_light(path, grant.agent, distance)
-        .then_some(at)
+    let is_stopped = || scene.is_stopped_by_light(path, grant.agent, distance);
+    (distance >= 0.0 && is_stopped()).then_some(first)
 }
 
 /// Whether a vehicle that holds a grant has not left the junction with its rear.
