@@ -107,8 +107,8 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
                     flows.push(Flow {
                         vehicle: vehicle.into(),
                         stack: "idm".into(),
-                        origin: origin.clone(),
-                        destination: target.clone(),
+                        origin,
+                        destination: *target,
                         rate_per_hour: RATE * share / (roads.len() - 1) as f64,
                         begin: 0.0,
                         end: 1e6,
