@@ -69,7 +69,8 @@ impl LanesBeyond {
     }
 }
 
-/// The lane of a route behind one that ends so far away, m, if one drives on there without asking anybody.
+/// The lane of a route behind one that ends so far away, m, if one drives on there without asking anybody: who
+/// waits for an alley there stands before it.
 fn next_lane(route: &Route, (at, end): (u32, f64), ground: &Ground) -> Option<Part> {
     let way = route.lanelet(at + 1)?;
     // Where roads join without a bend, lanes follow each other with nothing in between.
@@ -77,7 +78,8 @@ fn next_lane(route: &Route, (at, end): (u32, f64), ground: &Ground) -> Option<Pa
         true => (at + 2, route.lanelet(at + 2)?, ground.length(way)),
         false => (at + 1, way, 0.0),
     };
-    let is_free = ground.contested(way).is_none() && ground.ring(lane).is_none();
+    let has_alleys = [way, lane].iter().any(|&id| ground.alleys().are_on(id));
+    let is_free = ground.contested(way).is_none() && ground.ring(lane).is_none() && !has_alleys;
     let begin = end + length;
     is_free.then_some(Part { at, lane, begin })
 }
