@@ -246,12 +246,7 @@ impl Conflicts {
     pub fn between(&self, a: u32, b: u32) -> Option<(Interval, Interval)> {
         let number = self.table[a as usize * self.paths + b as usize];
         let conflict = self.list.get(number as usize)?;
-        let (first, second) = conflict.intervals;
-        Some(if conflict.paths.0 == a {
-            (first, second)
-        } else {
-            (second, first)
-        })
+        Some(in_order(conflict.intervals, conflict.paths.0 == a))
     }
 
     /// Whether two paths end in one lane. O(1).
@@ -278,8 +273,7 @@ impl Conflicts {
         let pair = (path.min(other), path.max(other));
         let found = self.partings.binary_search_by_key(&pair, |entry| entry.0);
         found.map_or(0.0, |index| {
-            let (first, second) = self.partings[index].1;
-            if pair.0 == path { first } else { second }
+            in_order(self.partings[index].1, pair.0 == path).0
         })
     }
 
@@ -289,12 +283,7 @@ impl Conflicts {
     pub fn again(&self, a: u32, b: u32) -> Option<(Interval, Interval)> {
         let pair = (a.min(b), a.max(b));
         let found = self.again.binary_search_by_key(&pair, |entry| entry.0);
-        let (first, second) = self.again[found.ok()?].1;
-        Some(if pair.0 == a {
-            (first, second)
-        } else {
-            (second, first)
-        })
+        Some(in_order(self.again[found.ok()?].1, pair.0 == a))
     }
 
     /// All pairs from different lanes, in the order of their paths.
@@ -303,7 +292,17 @@ impl Conflicts {
     }
 }
 
-/// Whether a bus along one of two paths and a car along the other one would touch.
+/// What is said of two paths, turned round unless the first one of them is asked for first.
+fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
+    if is_first {
+        (first, second)
+    } else {
+        (second, first)
+    }
+}
+
+/// Whether a bus along one of two paths and a car along the other one would touch. O(length of one times that
+/// of the other).
 pub fn touches_bus(one: &ConnectingPath, other: &ConnectingPath) -> bool {
     let (Some(one), Some(other)) = (&one.curve, &other.curve) else {
         return false;
@@ -473,16 +472,13 @@ impl Fork {
         let mut pairs = Vec::new();
         pairs_within(a, b, clearance, lines, |i, j| pairs.push((i, j)));
         // Until one of them is away from the other for the first time.
-        let run = |points: &mut dyn Iterator<Item = usize>| {
-            points.fold(0, |last, point| match point <= last + 1 {
-                true => last.max(point),
-                false => last,
-            })
+        let last = |mut points: Vec<usize>| {
+            points.sort_unstable();
+            let further = |last, point| if point == last + 1 { point } else { last };
+            points.into_iter().fold(0, further)
         };
-        let last_a = run(&mut pairs.iter().map(|pair| pair.0));
-        let mut on_b: Vec<usize> = pairs.iter().map(|pair| pair.1).collect();
-        on_b.sort_unstable();
-        let last_b = run(&mut on_b.into_iter());
+        let last_a = last(pairs.iter().map(|pair| pair.0).collect());
+        let last_b = last(pairs.iter().map(|pair| pair.1).collect());
         let mut again = Around::default();
         for &(i, j) in pairs.iter().filter(|(i, j)| *i > last_a || *j > last_b) {
             again.add(i, j);

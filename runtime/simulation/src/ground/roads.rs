@@ -38,6 +38,8 @@ pub(crate) struct Law {
     pub(crate) conflicts: Conflicts,
     /// Where a bus or lorry takes part. Found when it is asked for.
     wide: OnceLock<Conflicts>,
+    /// Of each path whether a bus along it would swing over others. Found when it is asked for.
+    swept: OnceLock<Vec<bool>>,
     /// How far before the junction the line of each path lies where buses turn, m. Found when it is asked
     /// for.
     setbacks: OnceLock<Vec<f32>>,
@@ -57,6 +59,7 @@ impl Law {
             right_of_way: RightOfWay::of(junction, &conflicts),
             signals: Signals::of(junction, &conflicts),
             wide: OnceLock::new(),
+            swept: OnceLock::new(),
             setbacks: OnceLock::new(),
             car_setbacks: by_path(junction, &junction.setbacks_of_cars()),
             is_crossed: (0..junction.paths.len() as u32)
@@ -89,13 +92,29 @@ impl Law {
         if self.right_of_way.control() == Control::Roundabout {
             return self.wide(junction).is_contested(path);
         }
-        let (wide, paths) = (|| self.wide(junction), &junction.paths);
-        // In a narrow street two who meet are close to each other everywhere: that alone is no reason.
-        let is_met = |other: u32| {
-            let touches = || touches_bus(&paths[path as usize], &paths[other as usize]);
-            wide().are_in_conflict(path, other) && touches() || wide().again(path, other).is_some()
-        };
-        has_long && (0..paths.len() as u32).any(is_met)
+        has_long && self.swept(junction)[path as usize]
+    }
+
+    /// Of each path whether a bus along it, or a car beside such a one, would touch who comes along another.
+    fn swept(&self, junction: &Junction) -> &[bool] {
+        self.swept.get_or_init(|| {
+            let (wide, paths) = (self.wide(junction), &junction.paths);
+            let mut swept = vec![false; paths.len()];
+            for a in 0..paths.len() {
+                for b in 0..a {
+                    let pair = (a as u32, b as u32);
+                    // In a narrow street two who meet are close to each other everywhere: that alone is no
+                    // reason.
+                    let is_met = wide.are_in_conflict(pair.0, pair.1)
+                        && touches_bus(&paths[a], &paths[b])
+                        || wide.again(pair.0, pair.1).is_some();
+                    if is_met {
+                        (swept[a], swept[b]) = (true, true);
+                    }
+                }
+            }
+            swept
+        })
     }
 
     /// Whether who comes along a path of its junction has to ask before it enters, where there are long

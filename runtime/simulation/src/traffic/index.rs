@@ -283,13 +283,11 @@ impl Index {
     /// The vehicle before an agent on its own lanelet.
     #[inline]
     pub(crate) fn ahead_on_lanelet(&self, agent: u32) -> Option<Entry> {
-        let place = self.entry_of[agent as usize] as usize;
-        let own = self.entries.get(place)?;
-        let next = self.entries.get(place + 1)?;
-        (next.lanelet == own.lanelet).then_some(*next)
+        self.all_ahead_on_lanelet(agent).next().copied()
     }
 
     /// The vehicles before an agent on its own lanelet, from the next one on.
+    #[inline]
     pub(crate) fn all_ahead_on_lanelet(&self, agent: u32) -> impl Iterator<Item = &Entry> {
         let place = self.entry_of[agent as usize] as usize;
         let own = self.entries.get(place).map(|entry| entry.lanelet);
