@@ -12,12 +12,27 @@ use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
-    CrossSection, DynamicsLevel, Edit, JunctionRules, Node, RoadClass, Scenario,
+    CrossSection, DynamicsLevel, Edit, JunctionRules, Node, RoadClass, Scenario, file,
 };
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A straight road: from a point to another, with so many lanes in its direction and so many back.
 pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
+
+/// Gives a scenario the vehicle types and stacks of the shipped crossroads.
+pub(crate) fn equip(scenario: &mut Scenario) {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
+    for (key, vehicle) in shipped.vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in shipped.stacks() {
+        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+        scenario.apply(edit).unwrap();
+    }
+}
 
 /// How a residential street is drawn, with so many lanes in its direction and so many back.
 pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {

@@ -11,7 +11,6 @@ use roadwright_simulation::{
     World, builtin_modules,
 };
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Vehicles an hour on each approach: far more than can pass.
@@ -53,8 +52,6 @@ impl Crossing {
 
     /// Without roads.
     fn bare(&self) -> Scenario {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-        let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
         let mut scenario = Scenario::new("crossing");
         let about = About {
             driving_side: self.side,
@@ -62,14 +59,7 @@ impl Crossing {
             ..About::default()
         };
         scenario.apply(Edit::About(Box::new(about))).unwrap();
-        for (key, vehicle) in shipped.vehicle_types() {
-            let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-            scenario.apply(edit).unwrap();
-        }
-        for (key, stack) in shipped.stacks() {
-            let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-            scenario.apply(edit).unwrap();
-        }
+        crate::common::equip(&mut scenario, "crossroads");
         scenario
     }
 
@@ -483,8 +473,7 @@ fn who_appears_with_its_front_in_a_junction_is_no_breach() {
 
 #[test]
 fn a_ring_takes_in_several_vehicles_and_never_locks_itself() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut scenario = file::load(&folder.join("roundabouts.scenario.json")).unwrap();
+    let mut scenario = crate::common::shipped("roundabouts");
     // Four times the traffic that the scenario has: far more than the rings take.
     set_rates(&mut scenario, |rate| 4.0 * rate);
     let options = RunOptions {
@@ -687,8 +676,7 @@ fn where_equals_meet_the_country_says_who_goes_first() {
 /// halt for ever: some stood between two lanes, and others in junctions, for want of the room that those took.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let scenario = file::load(&folder.join("old-town.scenario.json")).unwrap();
+    let scenario = crate::common::shipped("old-town");
     let options = RunOptions {
         seed: Some(13),
         populate: 3000,

@@ -9,7 +9,6 @@ use roadwright_simulation::{
     Ending, Ground, JunctionWatch, ModuleOverrides, NoCrossing, PERSON_RADIUS, RunOptions,
     SavedWorld, Session, SimulationError, Snapshot, World, builtin_modules,
 };
-use std::path::PathBuf;
 
 /// People an hour on each side of each crossing.
 const PEOPLE: f64 = 600.0;
@@ -35,22 +34,13 @@ const PLAIN: Place4 = Place4 {
 
 impl Place4 {
     fn scenario(&self) -> Scenario {
-        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-        let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
         let mut scenario = Scenario::new("people");
         let about = About {
             driving_side: self.side,
             ..About::default()
         };
         scenario.apply(Edit::About(Box::new(about))).unwrap();
-        for (key, vehicle) in shipped.vehicle_types() {
-            let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-            scenario.apply(edit).unwrap();
-        }
-        for (key, stack) in shipped.stacks() {
-            let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-            scenario.apply(edit).unwrap();
-        }
+        crate::common::equip(&mut scenario, "crossroads");
         let style = RoadStyle {
             name: String::new(),
             class: RoadClass::Residential,
@@ -510,8 +500,7 @@ fn rates_out_of_range_are_refused() {
 /// been promised to the next one already, and two junctions waited for each other for ever.
 #[test]
 fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let scenario = file::load(&folder.join("linden-street.scenario.json")).unwrap();
+    let scenario = crate::common::shipped("linden-street");
     for (seed, pedestrians) in [(1, 240.0), (2, 480.0), (3, 480.0)] {
         let mut scenario = scenario.clone();
         let settings = Settings {

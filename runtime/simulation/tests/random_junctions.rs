@@ -45,15 +45,7 @@ fn busy(number: u64) -> (Scenario, NodeId) {
     let mut random = Stream::new(8, "driven junctions", number);
     let star = Star::random(&mut random, LEAST_GAP);
     let (mut scenario, roads) = star.plain();
-    let shipped = crate::common::shipped("crossroads");
-    for (key, vehicle) in shipped.vehicle_types() {
-        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    for (key, stack) in shipped.stacks() {
-        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-        scenario.apply(edit).unwrap();
-    }
+    crate::common::equip(&mut scenario, "crossroads");
     let network = scenario.network();
     let middle = network
         .nodes()

@@ -6,7 +6,6 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// A one-way street of two lanes in three roads, and at its end a way off to either side: from the left
 /// lane to the left (road 4), from the right one to the right (road 5).
@@ -18,17 +17,8 @@ use std::path::PathBuf;
 ///                                               \\ 5
 /// ```
 fn street(lines: &[(u32, LaneChange)]) -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
     let mut scenario = Scenario::new("street");
-    for (key, vehicle) in shipped.vehicle_types() {
-        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    for (key, stack) in shipped.stacks() {
-        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-        scenario.apply(edit).unwrap();
-    }
+    crate::common::equip(&mut scenario, "crossroads");
     let ways = [
         ((0.0, 0.0), (150.0, 0.0), 2),
         ((150.0, 0.0), (300.0, 0.0), 2),

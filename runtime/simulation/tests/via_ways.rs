@@ -6,7 +6,6 @@ use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// A block of streets; cars drive from road 1 to road 6, by way of road 2 or around the block.
 ///
@@ -16,17 +15,8 @@ use std::path::PathBuf;
 ///   1 ----o---3----o
 /// ```
 fn block() -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
     let mut scenario = Scenario::new("block");
-    for (key, vehicle) in shipped.vehicle_types() {
-        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    for (key, stack) in shipped.stacks() {
-        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-        scenario.apply(edit).unwrap();
-    }
+    crate::common::equip(&mut scenario, "crossroads");
     let roads = [
         ((-200.0, 0.0), (0.0, 0.0)),
         ((0.0, 0.0), (0.0, 120.0)),

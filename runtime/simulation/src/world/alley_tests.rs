@@ -5,9 +5,8 @@ use crate::builtin_modules;
 use roadwright_geometry::{DVec2, Pose, ReferenceLine, Segment};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
-    Agent, AgentId, CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId, file,
+    Agent, AgentId, CrossSection, DynamicsLevel, Edit, Flow, Place, Poly3, RoadClass, RoadId,
 };
-use std::path::PathBuf;
 
 /// A double-decker.
 const BUS: &str = "enviro_400";
@@ -25,17 +24,8 @@ fn street(width: f64) -> RoadStyle {
 }
 
 fn with_vehicles() -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
     let mut scenario = Scenario::new("alley");
-    for (key, vehicle) in shipped.vehicle_types() {
-        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    for (key, stack) in shipped.stacks() {
-        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-        scenario.apply(edit).unwrap();
-    }
+    crate::testing::equip(&mut scenario);
     scenario
 }
 

@@ -19,9 +19,8 @@ use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     Control, CrossSection, DynamicsLevel, Edit, Flow, JunctionRules, Node, Place, RoadClass,
-    RoadEnd, file,
+    RoadEnd,
 };
-use std::path::PathBuf;
 
 /// Side of the block, m, and how far the streets go on beyond it.
 const SIDE: f64 = 70.0;
@@ -52,17 +51,8 @@ fn one_way() -> RoadStyle {
 
 /// The block; `buses` is the share of vehicles that are buses.
 fn block(control: Option<Control>, buses: f64) -> Scenario {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
     let mut scenario = Scenario::new("block");
-    for (key, vehicle) in shipped.vehicle_types() {
-        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    for (key, stack) in shipped.stacks() {
-        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-        scenario.apply(edit).unwrap();
-    }
+    crate::testing::equip(&mut scenario);
     for (from, to) in streets() {
         let line = ReferenceLine::straight(from, to).unwrap();
         let edit = draw::road(&scenario, &line, &one_way()).unwrap();

@@ -14,6 +14,19 @@ pub(crate) fn shipped(name: &str) -> Scenario {
     file::load(&scenarios().join(format!("{name}.scenario.json"))).unwrap()
 }
 
+/// Gives a scenario the vehicle types and stacks of a shipped one.
+pub(crate) fn equip(scenario: &mut Scenario, name: &str) {
+    let shipped = shipped(name);
+    for (key, vehicle) in shipped.vehicle_types() {
+        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
+        scenario.apply(edit).unwrap();
+    }
+    for (key, stack) in shipped.stacks() {
+        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
+        scenario.apply(edit).unwrap();
+    }
+}
+
 /// Names of the shipped scenarios, in order.
 pub(crate) fn all_shipped() -> Vec<String> {
     let files = std::fs::read_dir(scenarios()).unwrap();
