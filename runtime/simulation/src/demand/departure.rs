@@ -22,8 +22,8 @@ const BRAKING: f64 = 3.0;
 const APART: f64 = 0.2;
 /// How far away bodies off the lanes are looked for, and those ahead on lanes, m.
 const REACH: f64 = 30.0;
-/// Lanelets in a row, none of them long enough to stand on, that are looked along for who comes through alleys.
-const MOST_IN_A_ROW: u32 = 8;
+/// So many lanelets, none of them long enough to stand on, are looked along for who comes through alleys.
+const MOST_WITHOUT_PLACE: usize = 200;
 /// Who is farther behind on lanes has room enough to brake for who appears, m.
 const SIGHT: f64 = 60.0;
 
@@ -120,6 +120,16 @@ pub(crate) fn places(
         Start::Lane { lanelet, s },
         goals.collect::<Result<_, SimulationError>>()?,
     ))
+}
+
+/// What lies beyond an alley.
+enum Beyond {
+    /// Somebody who comes through another alley.
+    Oncoming,
+    /// A place to stand.
+    Place,
+    /// No place: so much of the last lane is clear of alleys, m.
+    Clear(f64),
 }
 
 /// What the look for room reads.
@@ -224,24 +234,44 @@ impl Room<'_> {
         });
         sides.all(|&side| {
             let inside = alleys.way(side).to;
-            self.is_empty_of_oncoming(side, own)
-                && self.meets_nobody_beyond((lanelet, inside), (0.0, own), MOST_IN_A_ROW)
+            self.is_empty_of_oncoming(side, own) && self.meets_nobody_beyond((lanelet, inside), own)
         })
     }
 
     /// Whether nobody comes along any way from a place on a lanelet, m, through alleys up to the first place
-    /// that is clear of them for the length of a vehicle, m; so much was clear before, m.
-    fn meets_nobody_beyond(
+    /// that is clear of them for the length of a vehicle. O(lanelets up to those places).
+    fn meets_nobody_beyond(&self, from: (LaneletId, f64), own: &VehicleType) -> bool {
+        // With the length that is clear of alleys before each, m.
+        let mut ends = vec![(from, 0.0)];
+        let mut seen: BTreeMap<LaneletId, f64> = BTreeMap::new();
+        while let Some(((lanelet, start), clear)) = ends.pop() {
+            match self.clear_beyond((lanelet, start), clear, own) {
+                Beyond::Oncoming => return false,
+                Beyond::Place => {}
+                Beyond::Clear(clear) => {
+                    for &next in self.bodies.ground.graph().successors(lanelet) {
+                        // The less is clear, the farther one has to go.
+                        let least = seen.get(&next).copied().unwrap_or(f64::INFINITY);
+                        if clear < least && seen.len() < MOST_WITHOUT_PLACE {
+                            seen.insert(next, clear);
+                            ends.push(((next, 0.0), clear));
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// What a vehicle comes to on a lanelet from a place on it, m; so much was clear of alleys before, m.
+    fn clear_beyond(
         &self,
         (lanelet, start): (LaneletId, f64),
-        (mut clear, own): (f64, &VehicleType),
-        more: u32,
-    ) -> bool {
+        mut clear: f64,
+        own: &VehicleType,
+    ) -> Beyond {
         let (ground, space) = (self.bodies.ground, space(own));
         let mut s = start;
-        let length = ground.length(lanelet);
-        // Nobody stands on a connection.
-        let is_connection = ground.lanelet(lanelet).is_connection();
         for &side in ground.alleys().on(lanelet) {
             let way = ground.alleys().way(side);
             let is_heeded = ground.alleys().passing(side).holds_up(own.is_long(), true);
@@ -251,23 +281,23 @@ impl Room<'_> {
             // One may lie within another.
             clear += (way.from - s).max(0.0);
             if clear >= space {
-                return true;
+                return Beyond::Place;
             }
             if !self.is_empty_of_oncoming(side, own) {
-                return false;
+                return Beyond::Oncoming;
             }
             (clear, s) = (0.0, s.max(way.to));
         }
-        clear = if is_connection {
-            0.0
-        } else {
-            clear + length - s
-        };
-        if clear >= space || more == 0 {
-            return true;
+        if ground.lanelet(lanelet).is_connection() {
+            // Nobody stands there.
+            return Beyond::Clear(0.0);
         }
-        let mut ways = ground.graph().successors(lanelet).iter();
-        ways.all(|&next| self.meets_nobody_beyond((next, 0.0), (clear, own), more - 1))
+        clear += ground.length(lanelet) - s;
+        if clear >= space {
+            Beyond::Place
+        } else {
+            Beyond::Clear(clear)
+        }
     }
 
     /// Whether nobody whom a vehicle cannot pass holds an alley in the other direction, is in it, or has appeared

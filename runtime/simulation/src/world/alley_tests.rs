@@ -248,22 +248,32 @@ fn alleys_are_the_same_with_any_number_of_threads_and_after_a_save() {
     assert_eq!(one.state_hash(), restored.state_hash());
 }
 
-#[test]
-fn two_that_begin_in_alleys_on_both_sides_of_a_junction_do_not_face_each_other() {
+/// A narrow street of 120 m along the x-axis between two wide ones, with side streets so far from each other: two
+/// cars begin near its ends, drive towards each other, and only one of them may be there at first.
+fn assert_do_not_face_each_other(between: f64) {
     let mut scenario = with_vehicles();
     let west = draw(&mut scenario, (-160.0, 0.0), (-60.0, 0.0), 3.25);
-    let left = draw(&mut scenario, (-60.0, 0.0), (0.0, 0.0), 1.65);
-    let right = draw(&mut scenario, (0.0, 0.0), (60.0, 0.0), 1.65);
+    let pieces = (120.0 / between).round() as u32;
+    let narrow: Vec<RoadId> = (0..pieces)
+        .map(|piece| {
+            let x = f64::from(piece) * between - 60.0;
+            draw(&mut scenario, (x, 0.0), (x + between, 0.0), 1.65)
+        })
+        .collect();
     let east = draw(&mut scenario, (60.0, 0.0), (160.0, 0.0), 3.25);
-    draw(&mut scenario, (0.0, -100.0), (0.0, 0.0), 3.25);
+    for piece in 1..pieces {
+        let x = f64::from(piece) * between - 60.0;
+        draw(&mut scenario, (x, -100.0), (x, 0.0), 3.25);
+    }
     let (along, against) = (-1, 1);
+    let (left, right) = (narrow[0], narrow[narrow.len() - 1]);
     let trips = [
         (
-            Place::lane(left, along, 30.0),
+            Place::lane(left, along, 0.5 * between),
             Place::lane(east, along, 90.0),
         ),
         (
-            Place::lane(right, against, 30.0),
+            Place::lane(right, against, 0.5 * between),
             Place::lane(west, against, 10.0),
         ),
     ];
@@ -284,7 +294,7 @@ fn two_that_begin_in_alleys_on_both_sides_of_a_junction_do_not_face_each_other()
         scenario.apply(edit).unwrap();
     }
     let mut world = world(&scenario, DynamicsLevel::OneTrack, 1);
-    assert_eq!(world.ground().alleys().list().len(), 2);
+    assert_eq!(world.ground().alleys().list().len(), narrow.len());
     world.step();
     // One of them waits until the other one has left.
     assert_eq!(world.snapshot().vehicles.len(), 1);
@@ -292,6 +302,16 @@ fn two_that_begin_in_alleys_on_both_sides_of_a_junction_do_not_face_each_other()
     let summary = world.summary();
     assert_eq!(summary.agents.arrived, 2, "{:?}", summary.agents);
     assert!(summary.collisions.is_empty());
+}
+
+#[test]
+fn two_that_begin_in_alleys_on_both_sides_of_a_junction_do_not_face_each_other() {
+    assert_do_not_face_each_other(60.0);
+}
+
+#[test]
+fn two_that_begin_in_alleys_far_from_each_other_without_a_place_between_do_not_face_each_other() {
+    assert_do_not_face_each_other(20.0);
 }
 
 /// A street with a bend of 90 degrees and 14 m radius, whose lanes are so wide, with streams in both directions: the
