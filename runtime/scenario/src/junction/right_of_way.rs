@@ -29,7 +29,7 @@ use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::{PI, TAU};
 
-/// Arms that are this far apart face each other, rad.
+/// Arms that are this far apart face each other, by where they lie or by where they lead, rad.
 const ONCOMING: f64 = 135.0 * PI / 180.0;
 
 /// Critical gaps, s: the shortest time to the next vehicle on the other way in which half of all
@@ -173,7 +173,11 @@ impl RightOfWay {
 /// The arms of a junction, as far as right of way depends on them.
 pub(super) struct Arms<'a> {
     junction: &'a Junction,
+    /// Where they lie, seen from the middle of the junction, rad.
     bearings: Vec<f64>,
+    /// Where they lead where the junction ends, rad. In merged junctions that is another direction: the arms
+    /// of a street that goes straight on lie beside the middle.
+    headings: Vec<f64>,
 }
 
 impl<'a> Arms<'a> {
@@ -182,15 +186,18 @@ impl<'a> Arms<'a> {
         let arms = junction.arms.iter();
         let bearings =
             arms.map(|arm| heading_of(middle(arm.left_cut, arm.right_cut) - junction.centre));
+        let arms = junction.arms.iter();
+        let headings = arms.map(|arm| heading_of((arm.right_cut - arm.left_cut).perp()));
         Self {
             junction,
             bearings: bearings.collect(),
+            headings: headings.collect(),
         }
     }
 
     /// Where an arm leads, rad.
-    pub(super) fn bearing(&self, arm: usize) -> f64 {
-        self.bearings[arm]
+    pub(super) fn heading(&self, arm: usize) -> f64 {
+        self.headings[arm]
     }
 
     fn index(&self, path: &ConnectingPath) -> Option<usize> {
@@ -234,7 +241,9 @@ impl<'a> Arms<'a> {
         // From the south (-90 degrees) the arm in the east (0) lies to the right: by +90.
         let apart = wrap_angle(self.bearings[b] - self.bearings[a]);
         let is_right = apart > 0.0;
-        match (apart.abs() >= ONCOMING, self.junction.side) {
+        let turned = wrap_angle(self.headings[b] - self.headings[a]);
+        let is_oncoming = apart.abs().max(turned.abs()) >= ONCOMING;
+        match (is_oncoming, self.junction.side) {
             (true, _) => Seen::Oncoming,
             (false, DrivingSide::Right) if is_right => Seen::NearSide,
             (false, DrivingSide::Left) if !is_right => Seen::NearSide,

@@ -1,10 +1,8 @@
 //! Whether those who have green together know who goes first.
 
 use super::Signals;
-use crate::junction::{Conflicts, ConnectingPath, Junction, Turn};
-
-/// Arms whose bearings differ by more face each other: the cosine of 135 degrees.
-const ONCOMING: f64 = -std::f64::consts::FRAC_1_SQRT_2;
+use crate::junction::right_of_way::Arms;
+use crate::junction::{Conflicts, Junction, Turn};
 
 impl Signals {
     /// Paths of a junction that have green together in a stage and meet, and of which neither gives
@@ -17,13 +15,14 @@ impl Signals {
         stage: usize,
     ) -> Vec<(u32, u32)> {
         let across = Turn::far(junction.side);
+        let arms = Arms::new(junction);
         let is_unsettled = |&(a, b): &(u32, u32)| {
             let has_green = [a, b].map(|path| self.greens[stage][path as usize]);
             let is_permitted = [a, b].map(|path| self.is_permitted(path as usize, stage));
             let paths = [a, b].map(|path| &junction.paths[path as usize]);
             // Of two that turn across the oncoming traffic whoever comes first goes first.
             let is_across = paths.iter().any(|path| path.turn == across)
-                && are_oncoming(junction, paths[0], paths[1]);
+                && arms.are_oncoming(paths[0], paths[1]);
             let turns_back = paths.iter().any(|path| path.turn == Turn::UTurn);
             let is_settled = is_across || turns_back || is_permitted[0] != is_permitted[1];
             has_green[0] && has_green[1] && !is_settled
@@ -31,15 +30,4 @@ impl Signals {
         let all = conflicts.list().iter().map(|conflict| conflict.paths);
         all.filter(is_unsettled).collect()
     }
-}
-
-/// Whether two paths come from arms that face each other.
-fn are_oncoming(junction: &Junction, a: &ConnectingPath, b: &ConnectingPath) -> bool {
-    let bearing = |path: &ConnectingPath| {
-        let mut arms = junction.arms.iter();
-        let arm = arms.find(|arm| (arm.road, arm.end) == (path.from.road, path.from.end))?;
-        Some((0.5 * (arm.left_cut + arm.right_cut) - junction.centre).normalize_or_zero())
-    };
-    let facing = bearing(a).zip(bearing(b));
-    facing.is_some_and(|(a, b)| a.dot(b) <= ONCOMING)
 }

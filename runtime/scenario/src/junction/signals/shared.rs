@@ -2,8 +2,9 @@
 //!
 //! Queues between two stop lines a few car lengths apart reach back into the junction behind them.
 //! So signals within 40 m of each other change together: the stages of each junction are laid beside
-//! those of the one that has most of them, in their order and each beside one that serves a street of
-//! about the same direction.
+//! those of the one that has most of them, in their order. Who is let into the street between two of them
+//! finds green at the next one, if that can be; else each stage is beside one that serves a street of about
+//! the same direction.
 //!
 //! ```text
 //!   most stages:   east-west | east-west, turning | north-south
@@ -13,15 +14,19 @@
 //! Signals at which only people cross go by themselves: all of a stage is too long for them to walk.
 
 use super::walk::lengthen;
-use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes};
+use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
 use crate::ids::RoadId;
-use crate::junction::{Conflicts, Junction, Layout};
+use crate::junction::{Conflicts, ConnectingPath, Junction, Layout, Turn};
 use crate::junction_rules::SignalPlan;
 use crate::network::RoadNetwork;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Signals that are no farther apart follow one programme, m from stop line to stop line.
 const TOGETHER: f64 = 40.0;
+
+/// So much counts a way between two junctions that has green at the one and then red at the other: more than any
+/// difference of direction, rad.
+const KEPT_WAITING: f64 = 2.0;
 
 /// The signals of a network, and which of its junctions follow one programme.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -56,11 +61,15 @@ pub fn signal_plans<'a>(
     let mut signals: Vec<_> = (0..layout.junctions.len()).map(own).collect();
     let groups = groups(network, layout, &signals);
     for group in groups.iter().filter(|group| group.len() > 1) {
-        let members: Vec<_> = group.iter().filter_map(|&i| signals[i].clone()).collect();
-        for (&junction, mut shared) in group.iter().zip(together(&members)) {
-            let is_inside = |road| is_between(road, group, (network, layout));
-            let place = &layout.junctions[junction];
-            let_through(&mut shared, place, conflicts(junction), is_inside);
+        let is_inside = |road| is_between(road, group, (network, layout));
+        let members = group.iter().filter_map(|&i| {
+            let junction: &Junction = &layout.junctions[i];
+            let mut signals = signals[i].clone()?;
+            let_through(&mut signals, junction, conflicts(i), is_inside);
+            Some(Member { signals, junction })
+        });
+        let members: Vec<Member<'_>> = members.collect();
+        for (&junction, shared) in group.iter().zip(together(&members)) {
             signals[junction] = Some(shared);
         }
     }
@@ -186,37 +195,118 @@ fn let_through(
             }
         }
     }
+    // More have to leave before the next stage.
+    let programme = &mut signals.programme;
+    programme.intergreens = stages::intergreens(junction, conflicts, &signals.greens);
+}
+
+/// A junction of a group, with the signals that it would have by itself.
+struct Member<'a> {
+    signals: Signals,
+    junction: &'a Junction,
+}
+
+impl Member<'_> {
+    /// How many ways lead in a stage from this junction to another one and there on to where is red in a stage
+    /// of that one. One that is straight on counts twice at each of them.
+    fn keeps_waiting(&self, stage: usize, next: &Self, beside: usize) -> usize {
+        let onward = |road: RoadId| {
+            let paths = next.paths(beside, false);
+            let onward = paths.filter(move |path| path.from.road == road);
+            onward.map(weight).sum::<usize>()
+        };
+        let into = self.paths(stage, true);
+        into.map(|path| weight(path) * onward(path.to.road)).sum()
+    }
+
+    /// The paths with green, or with red, in a stage.
+    fn paths(&self, stage: usize, is_green: bool) -> impl Iterator<Item = &ConnectingPath> {
+        let paths = self.junction.paths.iter().zip(&self.signals.greens[stage]);
+        let own = paths.filter(move |&(_, &green)| green == is_green);
+        own.map(|(path, _)| path)
+    }
+}
+
+/// More drive straight on than turn.
+fn weight(path: &ConnectingPath) -> usize {
+    match path.turn {
+        Turn::Straight => 2,
+        _ => 1,
+    }
 }
 
 /// Signals with one programme.
-fn together(members: &[Signals]) -> Vec<Signals> {
+fn together(members: &[Member<'_>]) -> Vec<Signals> {
+    let stages = |member: &Member<'_>| member.signals.greens.len();
     // Of several with most stages the first.
-    let Some(leader) = members
-        .iter()
+    let Some(leader) = (0..members.len())
         .rev()
-        .max_by_key(|signals| signals.greens.len())
+        .max_by_key(|&member| stages(&members[member]))
     else {
         return Vec::new();
     };
-    let beside: Vec<Vec<usize>> = members
-        .iter()
-        .map(|member| laid_beside(&member.slants, &leader.slants))
-        .collect();
+    let rows = stages(&members[leader]);
+    let mut beside: Vec<Vec<usize>> = vec![Vec::new(); members.len()];
+    beside[leader] = (0..rows).collect();
+    for (number, member) in members.iter().enumerate().filter(|&(i, _)| i != leader) {
+        let cost = |row: usize, stage: usize| {
+            let slants = [
+                members[leader].signals.slants[row],
+                member.signals.slants[stage],
+            ];
+            let laid = members.iter().zip(&beside);
+            let kept = laid.filter(|(_, beside)| !beside.is_empty());
+            let kept = kept.map(|(other, beside)| {
+                other.keeps_waiting(beside[row], member, stage)
+                    + member.keeps_waiting(stage, other, beside[row])
+            });
+            (slants[0] - slants[1]).abs() + KEPT_WAITING * kept.sum::<usize>() as f64
+        };
+        let row = |row: usize| (0..stages(member)).map(|stage| cost(row, stage)).collect();
+        beside[number] = laid_beside(&(0..rows).map(row).collect::<Vec<_>>());
+    }
     let programme = shared_programme(members, &beside);
     let shared = members.iter().zip(&beside).map(|(member, beside)| Signals {
         programme: programme.clone(),
-        greens: beside.iter().map(|&s| member.greens[s].clone()).collect(),
+        greens: (beside.iter())
+            .map(|&s| member.signals.greens[s].clone())
+            .collect(),
         // Who gives stages by hand has signals by themselves.
         permitted: Vec::new(),
-        slants: leader.slants.clone(),
+        slants: members[leader].signals.slants.clone(),
     });
     shared.collect()
 }
 
-/// For each stage of a longer list one of a shorter one: in their order, none left out, and with the
-/// least differences of direction in all. O(length of both), by dynamic programming.
-fn laid_beside(shorter: &[f64], longer: &[f64]) -> Vec<usize> {
-    let (n, m) = (shorter.len(), longer.len());
+/// For each stage of a longer list one of a shorter one: in the order in which they follow each other round and
+/// round, none left out, and with the least costs in all; of equal ones the first beside the first. `costs` are
+/// those of each stage of the longer list beside each of the shorter one. O(square of both lengths).
+fn laid_beside(costs: &[Vec<f64>]) -> Vec<usize> {
+    let (m, n) = (costs.len(), costs[0].len());
+    let starts = (0..m).flat_map(|row| (0..n).map(move |stage| (row, stage)));
+    let laid = starts.map(|(row, stage)| {
+        let turned: Vec<Vec<f64>> = (0..m)
+            .map(|i| {
+                (0..n)
+                    .map(|j| costs[(row + i) % m][(stage + j) % n])
+                    .collect()
+            })
+            .collect();
+        let (cost, beside) = in_order(&turned);
+        let mut turned_back = vec![0; m];
+        for (i, j) in beside.into_iter().enumerate() {
+            turned_back[(row + i) % m] = (stage + j) % n;
+        }
+        (cost, turned_back)
+    });
+    let least = laid.reduce(|best, one| if one.0 < best.0 - 1e-9 { one } else { best });
+    least.map(|(_, beside)| beside).unwrap_or_default()
+}
+
+/// The same with the first beside the first and the last beside the last, and its cost. O(product of both
+/// lengths), by dynamic programming.
+fn in_order(own: &[Vec<f64>]) -> (f64, Vec<usize>) {
+    let (m, n) = (own.len(), own[0].len());
     // The least cost with stage `j` beside the stage `i` of the longer list.
     let mut costs = vec![vec![f64::INFINITY; n]; m];
     for i in 0..m {
@@ -227,7 +317,7 @@ fn laid_beside(shorter: &[f64], longer: &[f64]) -> Vec<usize> {
                 (_, 0) => costs[i - 1][0],
                 _ => costs[i - 1][j].min(costs[i - 1][j - 1]),
             };
-            costs[i][j] = before + (longer[i] - shorter[j]).abs();
+            costs[i][j] = before + own[i][j];
         }
     }
     let mut beside = vec![0; m];
@@ -239,18 +329,22 @@ fn laid_beside(shorter: &[f64], longer: &[f64]) -> Vec<usize> {
             j -= 1;
         }
     }
-    beside
+    (costs[m - 1][n - 1], beside)
 }
 
 /// The programme of all members: each change waits for the slowest of them.
-fn shared_programme(members: &[Signals], beside: &[Vec<usize>]) -> Programme {
+fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme {
     let n = beside.first().map_or(0, Vec::len);
     let of_members = || members.iter().zip(beside);
     let mut intergreens = Vec::with_capacity(n * n);
     for from in 0..n {
         for to in 0..n {
-            let all = of_members()
-                .map(|(member, beside)| member.programme.intergreen(beside[from], beside[to]));
+            let all = of_members().map(|(member, beside)| {
+                member
+                    .signals
+                    .programme
+                    .intergreen(beside[from], beside[to])
+            });
             intergreens.push(all.fold(Intergreen::default(), Intergreen::longer));
         }
     }
@@ -258,12 +352,14 @@ fn shared_programme(members: &[Signals], beside: &[Vec<usize>]) -> Programme {
     let wanted = |stage: usize| {
         let greens = of_members().map(|(member, beside)| {
             let shares = beside.iter().filter(|&&s| s == beside[stage]).count();
-            member.programme.stages[beside[stage]].green / shares as f64
+            member.signals.programme.stages[beside[stage]].green / shares as f64
         });
         greens.fold(0.0, f64::max)
     };
     let wanted: Vec<f64> = (0..n).map(wanted).collect();
-    let cycles = members.iter().map(|member| member.programme.cycle());
+    let cycles = members
+        .iter()
+        .map(|member| member.signals.programme.cycle());
     let cycle = cycles.fold(0.0, f64::max);
     let lost: f64 = (0..n)
         .map(|i| intergreens[i * n + (i + 1) % n].duration())
@@ -279,8 +375,8 @@ fn shared_programme(members: &[Signals], beside: &[Vec<usize>]) -> Programme {
         }
     });
     Programme {
-        mode: members[0].programme.mode,
-        controller: members[0].programme.controller.clone(),
+        mode: members[0].signals.programme.mode,
+        controller: members[0].signals.programme.controller.clone(),
         offset: 0.0,
         stages: times.collect(),
         intergreens,
@@ -296,23 +392,47 @@ mod tests {
         Control, CrossSection, Edit, JunctionRules, Node, RoadClass, Scenario, SignalMode,
     };
     use glam::DVec2;
-    use roadwright_geometry::ReferenceLine;
+    use roadwright_geometry::{Pose, ReferenceLine};
 
     #[test]
     fn stages_go_beside_those_of_the_same_direction() {
         // East-west, east-west turning, north-south.
         let longer = [0.1, 0.1, 1.5];
-        assert_eq!(laid_beside(&[0.0, 1.5], &longer), [0, 0, 1]);
-        assert_eq!(laid_beside(&[0.1, 1.4, 1.5], &longer), [0, 1, 2]);
-        assert_eq!(laid_beside(&[0.7], &longer), [0, 0, 0]);
-        assert_eq!(laid_beside(&[0.0, 1.5], &[0.1, 1.3, 1.5]), [0, 1, 1]);
+        let by_slant = |shorter: &[f64], longer: &[f64]| {
+            let costs = |long: &f64| shorter.iter().map(|short| (long - short).abs()).collect();
+            laid_beside(&longer.iter().map(costs).collect::<Vec<_>>())
+        };
+        assert_eq!(by_slant(&[0.0, 1.5], &longer), [0, 0, 1]);
+        assert_eq!(by_slant(&[0.1, 1.4, 1.5], &longer), [0, 1, 2]);
+        assert_eq!(by_slant(&[0.7], &longer), [0, 0, 0]);
+        assert_eq!(by_slant(&[0.0, 1.5], &[0.1, 1.3, 1.5]), [0, 1, 1]);
+        // Round and round: the last of the shorter ones beside the first.
+        assert_eq!(by_slant(&[0.0, 1.5], &[1.5, 0.1, 0.1]), [1, 0, 0]);
     }
 
     /// A street from west to east with two crossings so far apart, m, both with signals; the second
     /// street across may be driven fast, so that nobody turns across its oncoming traffic.
     fn town(apart: f64, is_fast: bool, plans: [SignalPlan; 2]) -> Scenario {
+        let fast = if is_fast { 25.0 } else { 14.0 };
+        let streets = [
+            ((-100.0, 0.0), (apart + 100.0, 0.0), 14.0),
+            ((0.0, -100.0), (0.0, 100.0), 14.0),
+            ((apart, -100.0), (apart, 100.0), fast),
+        ];
+        let [first, second] = plans;
+        drawn(
+            &streets,
+            [(DVec2::ZERO, first), (DVec2::new(apart, 0.0), second)],
+        )
+    }
+
+    /// Streets from place to place with a speed limit each, and signals at two places.
+    fn drawn(
+        streets: &[((f64, f64), (f64, f64), f64)],
+        signals: [(DVec2, SignalPlan); 2],
+    ) -> Scenario {
         let mut scenario = Scenario::new("two crossings");
-        let mut road = |from: (f64, f64), to: (f64, f64), speed_limit| {
+        for &(from, to, speed_limit) in streets {
             let style = RoadStyle {
                 name: String::new(),
                 class: RoadClass::Residential,
@@ -323,19 +443,12 @@ mod tests {
             let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
             let edit = draw::road(&scenario, &line, &style).unwrap();
             scenario.apply(edit).unwrap();
-        };
-        let fast = if is_fast { 25.0 } else { 14.0 };
-        road((-100.0, 0.0), (apart + 100.0, 0.0), 14.0);
-        road((0.0, -100.0), (0.0, 100.0), 14.0);
-        road((apart, -100.0), (apart, 100.0), fast);
+        }
         let network = scenario.network();
-        let at = |x: f64| {
+        let edits = signals.into_iter().map(|(place, plan)| {
+            let is_there = |node: &Node| (node.position() - place).length() < 1.0;
             let mut nodes = network.nodes();
-            let is_there = |node: &Node| (node.position() - DVec2::new(x, 0.0)).length() < 1.0;
-            nodes.find(|(_, node)| is_there(node)).unwrap()
-        };
-        let edits = [at(0.0), at(apart)].into_iter().zip(plans);
-        let edits = edits.map(|((id, node), plan)| {
+            let (id, node) = nodes.find(|(_, node)| is_there(node)).unwrap();
             let rules = JunctionRules {
                 control: Some(Control::Signals),
                 plan: Some(plan),
@@ -399,6 +512,80 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A main street from south-west to north-east with a side street at each of two places; by the directions of
+    /// their streets alone the main street of one would be laid beside the side street of the other.
+    #[test]
+    fn who_is_let_in_between_two_signals_finds_green_at_the_next_one() {
+        let unit = |degrees: f64| DVec2::from_angle(degrees.to_radians());
+        let main = unit(45.0);
+        let (first, second) = (DVec2::ZERO, 52.0 * main);
+        let to = |place: DVec2| (place.x, place.y);
+        let streets = [
+            (to(-100.0 * main), to(152.0 * main), 14.0),
+            (to(first), to(first + 100.0 * unit(100.0)), 14.0),
+            (to(second), to(second + 100.0 * unit(-10.0)), 14.0),
+        ];
+        let free = SignalPlan::default;
+        let scenario = drawn(&streets, [(first, free()), (second, free())]);
+        let (layout, plans) = plans(&scenario);
+        let [group] = &plans.groups[..] else {
+            panic!("{:?}", plans.groups);
+        };
+        let straight = |&member: &usize| -> Vec<bool> {
+            let signals = plans.signals[member].as_ref().unwrap();
+            let paths = &layout.junctions[member].paths;
+            let is_along = |path: &ConnectingPath| {
+                let line = path.curve.as_ref().unwrap();
+                [line.start(), line.end()].map(|pose| pose.forward().dot(main).abs() > 0.99)
+                    == [true; 2]
+            };
+            let along = |green: &Vec<bool>| {
+                let mut along = paths.iter().zip(green).filter(|(path, _)| is_along(path));
+                along.all(|(_, green)| *green)
+            };
+            signals.greens.iter().map(along).collect()
+        };
+        let straight: Vec<Vec<bool>> = group.iter().map(straight).collect();
+        assert_eq!(straight.len(), 2);
+        assert!(straight[0].contains(&true), "{straight:?}");
+        assert_eq!(straight[0], straight[1]);
+    }
+
+    /// A fork close beside a main street is one junction with it: the arms of the main street lie to one side of
+    /// the middle of that, and still both have green at once.
+    #[test]
+    fn both_ways_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
+        let streets = [
+            ((-100.0, 0.0), (100.0, 0.0), 14.0),
+            ((0.0, 0.0), (0.0, 9.0), 8.0),
+            ((0.0, 9.0), (60.0, 90.0), 8.0),
+            ((0.0, 9.0), (-60.0, 90.0), 8.0),
+        ];
+        let free = SignalPlan::default;
+        let places = [DVec2::ZERO, DVec2::new(0.0, 9.0)];
+        let scenario = drawn(&streets, places.map(|place| (place, free())));
+        let (layout, plans) = plans(&scenario);
+        let [group] = &plans.groups[..] else {
+            panic!("{:?}", plans.groups);
+        };
+        assert_eq!(group.len(), 1);
+        let signals = plans.signals[group[0]].as_ref().unwrap();
+        let paths = &layout.junctions[group[0]].paths;
+        let along: Vec<usize> = (0..paths.len())
+            .filter(|&path| {
+                let line = paths[path].curve.as_ref().unwrap();
+                let is_along = |pose: Pose| pose.forward().y.abs() < 0.1;
+                paths[path].turn == Turn::Straight && is_along(line.start()) && is_along(line.end())
+            })
+            .collect();
+        assert_eq!(along.len(), 2);
+        let both = signals
+            .greens
+            .iter()
+            .filter(|green| along.iter().all(|&path| green[path]));
+        assert_eq!(both.count(), 1, "{:?}", signals.greens);
     }
 
     #[test]

@@ -47,19 +47,24 @@ struct Group {
 
 /// The signals of a junction.
 pub(super) fn signals(junction: &Junction, conflicts: &Conflicts) -> Signals {
-    let arms = Arms::new(junction);
-    let paths = junction.paths.iter();
-    let plan = Plan {
-        junction,
-        conflicts,
-        speeds: paths.map(|path| arms.speed_limit(path)).collect(),
-        arms,
-    };
+    let plan = Plan::new(junction, conflicts);
     if junction.plan.stages.is_empty() {
         plan.derived()
     } else {
         plan.given()
     }
+}
+
+/// Amber and red between stages in which these paths have green, row by row.
+pub(super) fn intergreens(
+    junction: &Junction,
+    conflicts: &Conflicts,
+    greens: &[Vec<bool>],
+) -> Vec<Intergreen> {
+    let plan = Plan::new(junction, conflicts);
+    let mut intergreens = plan.intergreens(greens);
+    plan.show_red_amber(greens, &mut intergreens);
+    intergreens
 }
 
 /// What stages are made from.
@@ -71,7 +76,18 @@ struct Plan<'a> {
     arms: Arms<'a>,
 }
 
-impl Plan<'_> {
+impl<'a> Plan<'a> {
+    fn new(junction: &'a Junction, conflicts: &'a Conflicts) -> Self {
+        let arms = Arms::new(junction);
+        let paths = junction.paths.iter();
+        Self {
+            junction,
+            conflicts,
+            speeds: paths.map(|path| arms.speed_limit(path)).collect(),
+            arms,
+        }
+    }
+
     /// The stages that a person has given.
     fn given(&self) -> Signals {
         let stages = &self.junction.plan.stages;
@@ -236,7 +252,7 @@ impl Plan<'_> {
 
     /// By how much the arm of a group differs from east and west, rad.
     fn slant(&self, group: &Group) -> f64 {
-        let along = unit(self.arms.bearing(group.arm));
+        let along = unit(self.arms.heading(group.arm));
         // From 0, east or west, to a quarter turn, north or south: both ways of a street have the
         // same.
         atan2(along.y.abs(), along.x.abs())
