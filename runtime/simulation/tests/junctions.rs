@@ -650,6 +650,111 @@ fn who_sees_red_and_amber_stays_until_green() {
     assert!(red_amber > 100 && compared, "{red_amber}");
 }
 
+/// A street with two signals 45 m apart. The second one has green while the first one lets the street in, so the
+/// room between them is taken again before the side street at the first one has its turn.
+fn side_street_into_a_short_one() -> (Scenario, RoadId) {
+    let crossing = Crossing::of(Control::Signals);
+    let mut scenario = crossing.bare();
+    let mut draw = |from: (f64, f64), to: (f64, f64)| {
+        let style = RoadStyle {
+            name: String::new(),
+            class: RoadClass::Residential,
+            layer: 0,
+            speed_limit: 13.9,
+            section: CrossSection::driving(1, 1, 3.25),
+        };
+        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+        scenario.network().roads().map(|(id, _)| id).max().unwrap()
+    };
+    let into = draw((-200.0, 0.0), (0.0, 0.0));
+    let between = draw((0.0, 0.0), (45.0, 0.0));
+    let out = draw((45.0, 0.0), (250.0, 0.0));
+    let side = draw((0.0, 150.0), (0.0, 0.0));
+    let other = draw((45.0, -150.0), (45.0, 0.0));
+    let stage = |road: RoadId, time: f64| SignalStage {
+        green: vec![Movement {
+            road,
+            turns: Vec::new(),
+        }],
+        permitted: Vec::new(),
+        time,
+        min: None,
+        max: None,
+        amber: Some(3.0),
+        all_red: Some(3.0),
+    };
+    let rule = |scenario: &mut Scenario, x: f64, offset: f64, stages: [SignalStage; 2]| {
+        let is_there = |node: &Node| (node.position() - DVec2::new(x, 0.0)).length() < 1.0;
+        let found = scenario.network().nodes().find(|(_, node)| is_there(node));
+        let (id, node) = found.map(|(id, node)| (id, node.clone())).unwrap();
+        let rules = JunctionRules {
+            control: Some(Control::Signals),
+            plan: Some(SignalPlan {
+                offset,
+                stages: stages.to_vec(),
+                ..SignalPlan::default()
+            }),
+            ..JunctionRules::default()
+        };
+        let node = Node { rules, ..node };
+        scenario.apply(Edit::Node(id, Some(node))).unwrap();
+    };
+    rule(
+        &mut scenario,
+        0.0,
+        0.0,
+        [stage(into, 30.0), stage(side, 12.0)],
+    );
+    rule(
+        &mut scenario,
+        45.0,
+        10.0,
+        [stage(between, 6.0), stage(other, 36.0)],
+    );
+    for (from, rate) in [(into, RATE), (side, 400.0)] {
+        let flow = Flow {
+            vehicle: "car".into(),
+            stack: "idm".into(),
+            origin: Place::lane(from, -1, 12.0),
+            destination: Place::lane(out, -1, 190.0),
+            rate_per_hour: rate,
+            begin: 0.0,
+            end: 1e6,
+            dynamics: None,
+        };
+        let id = scenario.next_flow_id();
+        scenario
+            .apply(Edit::Flow(id, Some(Box::new(flow))))
+            .unwrap();
+    }
+    (scenario, side)
+}
+
+#[test]
+fn who_has_waited_long_for_room_beyond_signals_finds_it_at_its_green() {
+    let (scenario, side) = side_street_into_a_short_one();
+    let options = RunOptions {
+        dt: Some(0.1),
+        dynamics: Some(DynamicsLevel::Lane),
+        verify: true,
+        ..RunOptions::default()
+    };
+    let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
+    let (mut passed, mut before) = (BTreeMap::new(), BTreeMap::new());
+    while world.time() < 1200.0 {
+        world.step();
+        for (_, road, _) in entered(&world.snapshot(), &mut before) {
+            *passed.entry(road).or_insert(0) += 1;
+        }
+    }
+    // A cycle lasts 54 s: each lets one of the side street in, once the first has waited for one.
+    assert!(passed[&side] >= 12, "{passed:?}");
+    assert!(world.collisions().is_empty());
+    assert_eq!(world.summary().law.red_passed, 0);
+}
+
 #[test]
 fn where_equals_meet_the_country_says_who_goes_first() {
     let control = |country| {

@@ -73,7 +73,7 @@ fn kept_at_most(junction: u32, alone: f64, ground: &Ground) -> f64 {
 }
 
 /// From one green of a stage to the next at most, s.
-fn longest_cycle(programme: &Programme) -> f64 {
+pub(super) fn longest_cycle(programme: &Programme) -> f64 {
     if programme.mode == SignalMode::Fixed {
         return programme.cycle();
     }

@@ -1,7 +1,7 @@
 //! Room beyond junctions: who would not find any is not let in.
 
 use super::request::{Need, Request};
-use super::rule::{LONGEST_WAIT_INSIDE, Pending};
+use super::rule::{LONGEST_WAIT_INSIDE, Pending, Reserved};
 use super::scene::Scene;
 use super::{Claims, Grant};
 use crate::ground::{Ground, Ring};
@@ -106,12 +106,14 @@ impl Claims {
             let connection = scene.route(request.agent).lanelet(need.at);
             let goes_round = connection.is_some_and(|id| scene.ground.ring(id).is_some());
             // Who has waited for long is the next one to get in, wherever it enters the ring.
-            let first = ring.lanelets.first().copied();
-            let is_kept = pending.iter().any(|p| p.ring.is_some() && p.ring == first);
+            let first = ring.lanelets.first();
+            let is_kept = pending
+                .iter()
+                .any(|p| matches!(&p.reserved, Reserved::Ring(ring) if Some(ring) == first));
             return goes_round || !is_kept && self.ring_has_room(ring, request, scene);
         }
         let beyond = self.lanes_beyond(request, need, scene);
-        let room = self.room_on(&beyond, request, need, trust, scene);
+        let room = self.room_on(&beyond, request, need, trust, scene) - kept_room(need, pending);
         // What is beyond may be shorter than the vehicle, where junctions behind it are asked as well
         // (`Scene::needs`): then it has to be empty, and that is enough.
         let fits = is_last && room >= scene.space(request.agent);
@@ -293,6 +295,15 @@ impl Claims {
             .sum();
         taken == 0.0 || taken + 2.0 * scene.space(request.agent) <= RING_SHARE * ring.length
     }
+}
+
+/// Room on the lane beyond a junction that is left to those who have waited long for it, m.
+fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
+    let kept = pending.iter().map(|pending| match pending.reserved {
+        Reserved::Room(exit, length) if exit == need.exit => length,
+        _ => 0.0,
+    });
+    kept.sum()
 }
 
 impl Scene<'_> {

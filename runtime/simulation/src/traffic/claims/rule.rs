@@ -1,5 +1,6 @@
 //! What junctions decide by.
 
+use super::bound::longest_cycle;
 use super::request::{Approach, Need, Request};
 use super::room::Trust;
 use super::scene::Scene;
@@ -170,8 +171,27 @@ pub(super) struct Pending {
     pub(super) path: (u32, u32),
     /// Whether it is a bus or lorry that waits.
     pub(super) is_long: bool,
-    /// The first lanelet of the ring in which it waits for room.
-    pub(super) ring: Option<LaneletId>,
+    /// What others leave to it.
+    pub(super) reserved: Reserved,
+}
+
+/// What others leave to somebody who is not passed over any more.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Reserved {
+    /// Its way through the junction.
+    Way,
+    /// Room in a ring, by its first lanelet.
+    Ring(LaneletId),
+    /// So much room on the lane beyond the junction, m.
+    Room(LaneletId, f64),
+}
+
+/// Whether somebody at signals has waited for room beyond them for so long that the next one is its own, though
+/// its signal is red: those with green in the stages between would take it each time.
+pub(super) fn is_passed_over_for_room(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
+    let age = request.age(scene);
+    let signals = scene.ground.signals(junction);
+    signals.is_some_and(|(_, signals)| age >= longest_cycle(&signals.programme))
 }
 
 /// Before whose ticket a vehicle may enter a junction now, or after all of them; or why it may not.
@@ -261,7 +281,7 @@ pub(super) fn find_place(
     let mut earlier = junction
         .pending
         .iter()
-        .filter(|p| p.path.0 == need.junction && p.ring.is_none());
+        .filter(|p| p.path.0 == need.junction && p.reserved == Reserved::Way);
     let would_pass_over = |other: &Pending| {
         let is_long = other.is_long || scene.is_long(request.agent);
         let conflicts = scene.ground.conflicts(need.junction, is_long);

@@ -3,7 +3,9 @@
 use super::alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use super::gridlock::AT_LINE;
 use super::request::{Need, Request};
-use super::rule::{Pending, Verdict, is_locked, is_stopped_by_light};
+use super::rule::{
+    Pending, Reserved, Verdict, is_locked, is_passed_over_for_room, is_stopped_by_light,
+};
 use super::scene::{Given, Scene, Setting};
 use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
@@ -250,7 +252,8 @@ impl Claims {
         // First of all: most of those who wait stand at a red light. But who waits for an alley keeps that
         // meanwhile.
         let is_red = is_stopped_by_light(request, &scene);
-        if is_red && !self.heeds_alleys(setting.ground) {
+        let keeps_room = is_passed_over_for_room(request, request.path.0, &scene);
+        if is_red && !keeps_room && !self.heeds_alleys(setting.ground) {
             return Refusal::Red;
         }
         scene.needs(request, &mut scratch.needs);
@@ -281,28 +284,7 @@ impl Claims {
             }
             Verdict::NothingNeeded => Refusal::None,
             Verdict::Refused(refusal) => {
-                // Only who is held up by others is pending. One whose exit is full is not: others
-                // are not to wait for a queue that is not in their way. One that waits for an alley
-                // keeps others out of that, and not out of the junction: those inside leave by it.
-                // A ring that others fill is.
-                let by_others = matches!(refusal, Refusal::GivesWay | Refusal::Occupied);
-                let full = needs.last().filter(|_| refusal == Refusal::NoRoom);
-                let ring = full.and_then(|need| setting.ground.ring(need.exit));
-                let ring = ring.and_then(|ring| ring.lanelets.first().copied());
-                // In all of them, or it would keep others out of one for whom it waits at the next: each
-                // junction has a time of its own.
-                let is_locked = |need: &Need| is_locked(request, need.junction, &scene);
-                let mut with_law = needs.iter().filter(|need| need.has_law);
-                let is_held_up = by_others || ring.is_some();
-                if is_held_up && needs.first().is_some_and(is_locked) && with_law.all(is_locked) {
-                    let is_long = scene.is_long(request.agent);
-                    let way = |need: &Need| Pending {
-                        path: (need.junction, need.path),
-                        is_long,
-                        ring,
-                    };
-                    scratch.pending.extend(needs.iter().map(way));
-                }
+                Self::reserve_for(request, refusal, needs, &mut scratch.pending, &scene);
                 let may_last = matches!(
                     refusal,
                     Refusal::NoRoom | Refusal::Red | Refusal::Closed | Refusal::OffLanes
@@ -313,6 +295,52 @@ impl Claims {
                 }
                 refusal
             }
+        }
+    }
+
+    /// What others leave to somebody who is not let in, if it has waited for long enough.
+    fn reserve_for(
+        request: &Request,
+        refusal: Refusal,
+        needs: &[Need],
+        pending: &mut Vec<Pending>,
+        scene: &Scene<'_>,
+    ) {
+        // Only who is held up by others is pending. One whose exit is full is not: others are not to wait
+        // for a queue that is not in their way. One that waits for an alley keeps others out of that, and
+        // not out of the junction: those inside leave by it. A ring that others fill is, and so is room
+        // that others take whenever one has a red light.
+        let ring = |need: &Need| {
+            let ring = scene.ground.ring(need.exit)?;
+            ring.lanelets.first().copied()
+        };
+        let last = needs.last();
+        let passed_over = |_: &&Need| is_passed_over_for_room(request, request.path.0, scene);
+        let reserved = match (refusal, last.and_then(ring)) {
+            (Refusal::GivesWay | Refusal::Occupied, _) => Reserved::Way,
+            (Refusal::NoRoom, Some(ring)) => Reserved::Ring(ring),
+            (Refusal::NoRoom | Refusal::Red, None) => match last.filter(passed_over) {
+                Some(need) => Reserved::Room(need.exit, scene.space(request.agent)),
+                None => return,
+            },
+            _ => return,
+        };
+        let is_long = scene.is_long(request.agent);
+        let on_way = |need: &Need| Pending {
+            path: (need.junction, need.path),
+            is_long,
+            reserved,
+        };
+        if let Reserved::Room(..) = reserved {
+            pending.extend(last.map(on_way));
+            return;
+        }
+        // In all of them, or it would keep others out of one for whom it waits at the next: each junction
+        // has a time of its own.
+        let is_locked = |need: &Need| is_locked(request, need.junction, scene);
+        let mut with_law = needs.iter().filter(|need| need.has_law);
+        if needs.first().is_some_and(is_locked) && with_law.all(is_locked) {
+            pending.extend(needs.iter().map(on_way));
         }
     }
 
