@@ -66,7 +66,7 @@ pub enum Code {
     ArrowToNowhere,
     /// A road is too short for the junctions at its ends.
     RoadSqueezed,
-    /// There is no room for the ring of a mini roundabout.
+    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
     NoRoomForRing,
     /// The outline of a junction is a makeshift.
     JunctionDegraded,

@@ -53,20 +53,13 @@ fn busy(number: u64) -> (Scenario, NodeId) {
     let (node, rest) = middle.map(|(id, node)| (id, node.clone())).unwrap();
     let control = CONTROLS[number as usize % CONTROLS.len()];
     let rules = JunctionRules {
-        control: control.filter(|control| *control != Control::MiniRoundabout || fits_ring(&star)),
+        control,
         ..JunctionRules::default()
     };
     let edit = Edit::Node(node, Some(Node { rules, ..rest }));
     scenario.apply(edit).unwrap();
     fill(&mut scenario, &star, &roads);
     (scenario, node)
-}
-
-/// Whether a ring of paint has room beside all lanes: with three and more they begin within it.
-fn fits_ring(star: &Star) -> bool {
-    let sections = star.legs.iter().map(|leg| &leg.style.section);
-    let mut most = sections.map(|section| section.forward.len().max(section.backward.len()));
-    most.all(|lanes| lanes <= 2)
 }
 
 /// A flow from each lane that leads to the junction into each other road, on its lanes in turns.

@@ -284,8 +284,8 @@ fn flags(subjects: &Subjects<'_>, junction: &Junction, findings: &mut Vec<Findin
                 Code::NoRoomForRing,
                 node,
                 junction.centre,
-                "too little room to drive round an island: vehicles cross as at any junction; lengthen \
-                 the roads that meet, or choose another control"
+                "too little room to drive round an island, or streets with more than two lanes each way: \
+                 vehicles cross as at any junction; lengthen the roads that meet, or choose another control"
                     .to_owned(),
             ),
             Flag::NoRoomForCrossing(road) => (

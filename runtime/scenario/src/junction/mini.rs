@@ -24,6 +24,9 @@ use std::f64::consts::{FRAC_PI_2, PI, TAU};
 
 /// Radius of the ring where there is room, m: at more it would be a roundabout of its own roads.
 const MAX_RADIUS: f64 = 6.5;
+/// Streets with more lanes each way are too wide for one, lanes: ways from all of them to one ring cross each other
+/// where others wait.
+const MOST_LANES: usize = 2;
 /// Smaller ones cannot be driven round, m: there is no ring then.
 const LEAST_RADIUS: f64 = 4.0;
 /// Corners are made no larger once the ring has this radius, m.
@@ -67,13 +70,22 @@ impl MiniRing {
         self.radius >= ENOUGH
     }
 
-    /// The ring between the kerbs of cut arms; `None` if there is no room for one.
+    /// The ring between the kerbs of cut arms; `None` if there is no room for one, or if a street has more than
+    /// two lanes each way.
     pub(super) fn within(
         centre: DVec2,
         arms: &[Arm<'_>],
         trims: &[f64],
         corners: &[Corner],
     ) -> Option<Self> {
+        let has_few_lanes = |(arm, trim): (&Arm<'_>, &f64)| {
+            // By either side: which of them enter does not count.
+            let lanes = [true, false].map(|enters| arm.lanes(*trim, DrivingSide::Right, enters));
+            lanes.iter().all(|lanes| lanes.len() <= MOST_LANES)
+        };
+        if !arms.iter().zip(trims).all(has_few_lanes) {
+            return None;
+        }
         let kerbs = kerbs(arms, trims, corners);
         let centre = farthest_from(&kerbs, centre);
         let room = kerbs.iter().map(|point| (*point - centre).length());

@@ -142,7 +142,7 @@ pub enum Flag {
     NoExit(LaneEnd),
     /// It has more lanes, or longer connections, than any junction of a real town: none is made.
     TooManyLanes,
-    /// There is no room for the ring of a mini roundabout.
+    /// There is no room for the ring of a mini roundabout, or a street has too many lanes for one.
     NoRoomForRing,
     /// There is no room for a crossing over a road.
     NoRoomForCrossing(RoadId),

@@ -128,6 +128,20 @@ fn on_short_streets_there_is_no_ring_and_it_is_told() {
 }
 
 #[test]
+fn streets_of_three_lanes_each_way_have_no_ring_and_it_is_told() {
+    let with_lanes = |lanes: usize| {
+        ruled(&CROSS, RIGHT, |roads, rules| {
+            rules.control = Some(Control::MiniRoundabout);
+            roads[1].lane_sections[0] = CrossSection::driving(1, lanes, 3.25).lanes(RIGHT).1;
+        })
+    };
+    assert!(with_lanes(2).ring.is_some());
+    let junction = with_lanes(3);
+    assert!(junction.ring.is_none());
+    assert!(junction.flags.contains(&Flag::NoRoomForRing));
+}
+
+#[test]
 fn the_ring_is_joined_and_left_without_kinks_whatever_the_corners() {
     // Corners of all sizes push the island to where there is room, out of the middle.
     let mut random = Stream::new(20, "corners", 0);
