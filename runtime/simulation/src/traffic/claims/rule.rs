@@ -14,6 +14,10 @@ use roadwright_scenario::lane_graph::LaneletId;
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
 /// in, who then stand in each other's way.
 pub(super) const LONGEST_WAIT_INSIDE: f64 = 1.0;
+/// Where one goes after the other, without sign or light, who asks comes so long after the other has left, s:
+/// who has to wait inside stops there and starts anew, and all who come behind with it. With 0 a plain crossing
+/// passes 3 % less, and where one may wait 1 s inside 9 %.
+const COMES_AFTER: f64 = 0.5;
 /// Braking that a place to wait inside may need, m/s^2.
 const BRAKING: f64 = 4.5;
 /// Who has been let in is passed over only where braking gently is enough for it, m/s^2, and where the
@@ -391,10 +395,12 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     };
     // Who joins a ring sets out so that it comes when the other has left: sooner it would creep to the
     // place and join slowly, and those behind in the ring, who have little room, would stop for it.
-    let joins = right.control() == Control::Roundabout
-        && meeting.is_merge
-        && scene.gives_way(need.junction, need.path, grant.path);
-    let longest_wait = if joins { 0.0 } else { LONGEST_WAIT_INSIDE };
+    let joins = meeting.is_merge && scene.gives_way(need.junction, need.path, grant.path);
+    let longest_wait = match right.control() {
+        Control::Uncontrolled | Control::AllWayStop | Control::MiniRoundabout => -COMES_AFTER,
+        Control::Roundabout if joins => 0.0,
+        _ => LONGEST_WAIT_INSIDE,
+    };
     meeting.time_to_leave(grant, scene) - comes > longest_wait
 }
 
