@@ -7,7 +7,7 @@
 //! the queue at most, so this comes up to three times.
 
 use super::Claims;
-use super::rule::lock_after;
+use super::rule::keep_out_after;
 use crate::ground::Ground;
 use crate::traffic::LONGEST_WAIT;
 use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
@@ -42,7 +42,7 @@ impl Claims {
         let control = ground.law(junction).right_of_way.control();
         let signals = ground.signals(junction);
         let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * longest_cycle(&signals.programme));
-        let alone = ASKING * (lock_after(control, signals.is_some()) + passing + cycles);
+        let alone = ASKING * (keep_out_after(control, signals.is_some()) + passing + cycles);
         alone + kept_at_most(junction, alone, ground)
     }
 

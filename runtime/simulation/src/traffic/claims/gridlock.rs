@@ -33,7 +33,7 @@ const RATE: f64 = 1.0;
 /// How often somebody in a ring that cannot turn looks for another way, Hz: searching costs much.
 const DETOUR_RATE: f64 = 0.1;
 /// Who has stood for so long may be in a ring, s: queues that move stand for a moment as well.
-const STANDS: f64 = 3.0;
+pub(super) const STANDS: f64 = 3.0;
 /// When all heads of a ring have stood for so long, one is sent round, s; and where they need green, which
 /// may take two rounds of each signal.
 const TURNS_WITHIN: f64 = 60.0;

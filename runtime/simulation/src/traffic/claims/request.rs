@@ -1,5 +1,6 @@
 //! Who asks to enter a junction, and for which connections.
 
+use super::gridlock::STANDS;
 use super::scene::Scene;
 use super::watch::Intruder;
 use super::{Grant, Scratch};
@@ -22,6 +23,8 @@ const MAX_CHAIN: usize = 4;
 /// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
 /// approach, the connection and their seams.
 const WAY_IN: u32 = 4;
+/// Who stands with its rear nearer than this beyond the end of a lane is in the way of all who come from it, m.
+const IN_THE_WAY: f64 = 5.0;
 
 /// An agent that wants to enter.
 #[derive(Debug, Clone, Copy)]
@@ -167,6 +170,10 @@ impl Scene<'_> {
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
         let mut ahead = self.index.all_ahead_on_lanelet(agent).chain(beyond);
+        let mut is_behind_queue = connection
+            .checked_sub(1)
+            .and_then(|before| route.lanelet(before))
+            .is_some_and(|lane| self.reaches_back_to(lane));
         let comes_first = ahead.find_map(|entry| {
             let other = self.route(entry.agent);
             let leads_in = |from: u32, to: u32| {
@@ -178,9 +185,28 @@ impl Scene<'_> {
             let at = self.agents.progress[entry.agent as usize].at;
             let granted_to = self.agents.claim[entry.agent as usize].granted_to;
             let is_let_in = leads_in(at + 1, granted_to);
-            (is_let_in || leads_in(at + 1, at + WAY_IN)).then_some(is_let_in)
+            let asks = is_let_in || leads_in(at + 1, at + WAY_IN);
+            is_behind_queue |= !asks && self.stands_in_queue(entry.agent);
+            asks.then_some(is_let_in)
         });
-        comes_first.unwrap_or(true)
+        comes_first.unwrap_or(true) && !is_behind_queue
+    }
+
+    /// Whether a queue reaches back to the end of a lane over a way that nobody else meets. Nobody asks for those,
+    /// so one may stand there for long; who is behind and turns off would keep others out meanwhile.
+    fn reaches_back_to(&self, lane: LaneletId) -> bool {
+        let mut ways = self.ground.graph().successors(lane).iter();
+        ways.any(|&way| {
+            self.ground.contested(way).is_none()
+                && self.index.on_lanelet(way).first().is_some_and(|last| {
+                    let rear = last.s - self.vehicle_type(last.agent).rear_overhang;
+                    rear < IN_THE_WAY && self.stands_in_queue(last.agent)
+                })
+        })
+    }
+
+    fn stands_in_queue(&self, agent: u32) -> bool {
+        self.agents.progress[agent as usize].standing >= STANDS
     }
 }
 

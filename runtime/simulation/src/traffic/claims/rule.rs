@@ -26,10 +26,12 @@ pub(super) const GENTLE: f64 = 2.0;
 const LEAST_TIME_BETWEEN: f64 = 1.0;
 /// Who has waited longer than this is not passed over any more, s.
 const LOCK_AFTER: f64 = 60.0;
-/// The same where nobody has the right of way, s: who came first goes first, but a junction holds more
-/// if somebody who does not meet him may go beside him. At signals it is for who turns across the
-/// oncoming traffic: on a lane that others use as well it would hold them up for all of their green.
+/// Where nobody has a sign one gives way for so long, s. At signals it is for who turns across the oncoming
+/// traffic, who is not passed over after it either: on a lane that others use as well it would hold them up for all
+/// of their green.
 pub(super) const TURN_AFTER: f64 = 6.0;
+/// Where nobody has a sign one is passed over for so long, s.
+const OPEN_FOR: f64 = 30.0;
 /// With waiting drivers take shorter gaps, down to this share of the critical gap.
 const LEAST_GAP_SHARE: f64 = 0.6;
 /// Slower than this counts as standing, m/s.
@@ -143,21 +145,38 @@ pub(super) fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach]
     &approaches[from..to]
 }
 
-/// Whether a request is not passed over any more: it need not give way, and who conflicts with it has
-/// to wait.
+/// Whether a request need not give way any more.
 pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    let mut age = request.age(scene);
-    let control = scene.ground.law(junction).right_of_way.control();
-    let has_signals = scene.ground.signals(junction).is_some();
-    if has_signals {
-        // Time at a red light gives no right to go before others when it turns green.
-        let signals = scene.signals;
-        age = age.min(signals.time_in_stage(scene.ground, junction, scene.time()));
-    }
-    age >= lock_after(control, has_signals)
+    let (control, has_signals) = kind_of(junction, scene);
+    waited(request, junction, scene) >= lock_after(control, has_signals)
 }
 
-/// How long one waits before one is not passed over any more, s; at signals, with green.
+/// Whether a request is not passed over any more: who conflicts with it has to wait.
+pub(super) fn keeps_others_out(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
+    let (control, has_signals) = kind_of(junction, scene);
+    waited(request, junction, scene) >= keep_out_after(control, has_signals)
+}
+
+fn kind_of(junction: u32, scene: &Scene<'_>) -> (Control, bool) {
+    let control = scene.ground.law(junction).right_of_way.control();
+    (control, scene.ground.signals(junction).is_some())
+}
+
+/// How long somebody has waited while it could have been let in, s.
+fn waited(request: &Request, junction: u32, scene: &Scene<'_>) -> f64 {
+    let age = request.age(scene);
+    if scene.ground.signals(junction).is_none() {
+        return age;
+    }
+    // Time at a red light gives no right to go before others when it turns green.
+    age.min(
+        scene
+            .signals
+            .time_in_stage(scene.ground, junction, scene.time()),
+    )
+}
+
+/// How long one gives way, s; at signals, with green.
 pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::AllWayStop | Control::Zipper => 0.0,
@@ -165,6 +184,17 @@ pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
         Control::Uncontrolled | Control::MiniRoundabout => TURN_AFTER,
         _ if has_signals => TURN_AFTER,
         _ => LOCK_AFTER,
+    }
+}
+
+/// How long one waits before one is not passed over any more, s; at signals, with green. Where nobody has a sign
+/// those go meanwhile who meet nobody inside: if all waited for the first one, half as many would pass at the
+/// arms of a mini roundabout, and three quarters at a crossing.
+pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
+    match control {
+        Control::Uncontrolled => OPEN_FOR,
+        Control::MiniRoundabout => LOCK_AFTER,
+        _ => lock_after(control, has_signals),
     }
 }
 

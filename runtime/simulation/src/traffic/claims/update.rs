@@ -5,6 +5,7 @@ use super::gridlock::AT_LINE;
 use super::request::{Need, Request};
 use super::rule::{
     Pending, Reserved, Verdict, is_locked, is_passed_over_for_room, is_stopped_by_light,
+    keeps_others_out,
 };
 use super::scene::{Given, Scene, Setting};
 use super::walls::{Wall, keep_first};
@@ -337,9 +338,9 @@ impl Claims {
         }
         // In all of them, or it would keep others out of one for whom it waits at the next: each junction
         // has a time of its own.
-        let is_locked = |need: &Need| is_locked(request, need.junction, scene);
+        let keeps_out = |need: &Need| keeps_others_out(request, need.junction, scene);
         let mut with_law = needs.iter().filter(|need| need.has_law);
-        if needs.first().is_some_and(is_locked) && with_law.all(is_locked) {
+        if needs.first().is_some_and(keeps_out) && with_law.all(keeps_out) {
             pending.extend(needs.iter().map(on_way));
         }
     }
