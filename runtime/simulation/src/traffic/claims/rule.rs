@@ -188,8 +188,8 @@ pub(super) fn lock_after(control: Control, has_signals: bool) -> f64 {
 }
 
 /// How long one waits before one is not passed over any more, s; at signals, with green. Where nobody has a sign
-/// those go meanwhile who meet nobody inside: if all waited for the first one, half as many would pass at the
-/// arms of a mini roundabout, and three quarters at a crossing.
+/// those go meanwhile who meet nobody inside: if all waited for the first one after [`TURN_AFTER`], five sixths as
+/// many would pass where four legs meet, and half as many at a mini roundabout of six.
 pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
     match control {
         Control::Uncontrolled => OPEN_FOR,
