@@ -29,7 +29,8 @@
 //! out of that order, counts on nobody.
 //! **Why nobody waits for ever outside, while its exit drains:** who has waited for a minute at most is locked
 //! (`rule.rs`): it need not give way any more, and nobody whose way conflicts with it is let in before. Who
-//! cannot drive for a queue over a way that nobody else meets, and so asks nobody, holds no ticket (`request.rs`).
+//! cannot drive for a queue over a way that nobody else meets, and so asks nobody, or for one on the lane that it
+//! is leaving, holds no ticket (`request.rs`).
 //! **Why full lanes that wait for each other in a ring move on:** they are let in together, or one of them
 //! is sent round (`gridlock.rs`).
 //!

@@ -8,7 +8,7 @@ use crate::agents::{Agents, LanePosition, Motion};
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use std::hint::black_box;
 
 /// A vehicle asks this much before its braking distance reaches the stop line, m: then a free junction
@@ -23,7 +23,8 @@ const MAX_CHAIN: usize = 4;
 /// Lanelets ahead on which a vehicle in front counts as on its way into the same junction: an
 /// approach, the connection and their seams.
 const WAY_IN: u32 = 4;
-/// Who stands with its rear nearer than this beyond the end of a lane is in the way of all who come from it, m.
+/// Who stands with its rear nearer than this beyond the end of a lane, or ahead on a lane that one is leaving, is in
+/// the way, m.
 const IN_THE_WAY: f64 = 5.0;
 
 /// An agent that wants to enter.
@@ -173,7 +174,8 @@ impl Scene<'_> {
         let mut is_behind_queue = connection
             .checked_sub(1)
             .and_then(|before| route.lanelet(before))
-            .is_some_and(|lane| self.reaches_back_to(lane));
+            .is_some_and(|lane| self.reaches_back_to(lane))
+            || self.is_behind_queue_on_lane_left(agent);
         let comes_first = ahead.find_map(|entry| {
             let other = self.route(entry.agent);
             let leads_in = |from: u32, to: u32| {
@@ -202,6 +204,25 @@ impl Scene<'_> {
                     let rear = last.s - self.vehicle_type(last.agent).rear_overhang;
                     rear < IN_THE_WAY && self.stands_in_queue(last.agent)
                 })
+        })
+    }
+
+    /// Whether somebody stands close ahead on the lane that a vehicle is leaving: it cannot pass that one before it
+    /// is across, and that one may wait for it.
+    fn is_behind_queue_on_lane_left(&self, agent: u32) -> bool {
+        let position = &self.agents.position[agent as usize];
+        if position.leaving == NO_LANELET {
+            return false;
+        }
+        // Lanes side by side differ in length in a bend.
+        let share = position.s / self.ground.length(position.lanelet);
+        let own = share * self.ground.length(position.leaving);
+        let front = own + self.vehicle_type(agent).front;
+        let mut others = self.index.on_lanelet(position.leaving).iter();
+        others.any(|other| {
+            let rear = other.s - self.vehicle_type(other.agent).rear_overhang;
+            let is_ahead = other.agent != agent && other.s > own;
+            is_ahead && rear < front + IN_THE_WAY && self.stands_in_queue(other.agent)
         })
     }
 
