@@ -426,11 +426,11 @@ mod tests {
         )
     }
 
-    /// Streets from place to place with a speed limit each, and signals at two places.
-    fn drawn(
-        streets: &[((f64, f64), (f64, f64), f64)],
-        signals: [(DVec2, SignalPlan); 2],
-    ) -> Scenario {
+    /// From where, to where, and the speed limit, m/s.
+    type Street = ((f64, f64), (f64, f64), f64);
+
+    /// Streets and signals at two places.
+    fn drawn(streets: &[Street], signals: [(DVec2, SignalPlan); 2]) -> Scenario {
         let mut scenario = Scenario::new("two crossings");
         for &(from, to, speed_limit) in streets {
             let style = RoadStyle {

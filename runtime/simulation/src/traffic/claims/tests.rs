@@ -577,6 +577,56 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
     }
 }
 
+/// It stood there for ever: who is ahead on the lane that it leaves waits for whoever has been let in.
+#[test]
+fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
+    for standing in [0.0, 10.0] {
+        let (mut stand, way, _) = two_lanes_between_crossings();
+        let approach = way[0];
+        let old_lane = stand.ground.graph().lanelet(approach).left;
+        let length = stand.ground.length(approach);
+        let own = stand.car(1, &way, length - 12.0, 0.0);
+        stand.agents.position[own as usize].leaving = old_lane;
+        let ahead = stand.car(2, &[old_lane], length - 5.0, 0.0);
+        stand.agents.progress[ahead as usize].standing = standing;
+        stand.step(1);
+        let is_let_in = stand.refused(own) == Refusal::None;
+        assert_eq!(is_let_in, standing == 0.0, "{:?}", stand.refused(own));
+    }
+}
+
+/// Straight on from the west one meets nobody, so nobody asks; to the left one crosses who comes from the east.
+#[test]
+fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
+    let roads = [
+        ((-100.0, 0.0), (0.0, 0.0), 1, 1),
+        ((0.0, 0.0), (100.0, 0.0), 1, 1),
+        ((0.0, 0.0), (0.0, 100.0), 1, 0),
+    ];
+    // How long the last one of the queue has stood, s, and where, m along its way.
+    let cases = [(10.0, 1.5, false), (0.0, 1.5, true), (10.0, 9.0, true)];
+    for (standing, s, comes) in cases {
+        let mut stand = Stand::on(&roads);
+        let [approach, straight, beyond] = stand.straight(DVec2::X);
+        let graph = stand.ground.graph();
+        let mut others = graph.successors(approach).iter();
+        let left = *others.find(|&&way| way != straight).unwrap();
+        let exit = graph.successors(left)[0];
+        assert!(stand.ground.contested(straight).is_none());
+        assert!(stand.ground.contested(left).is_some());
+        let own = stand.car(
+            1,
+            &[approach, left, exit],
+            stand.ground.length(approach) - 8.0,
+            0.0,
+        );
+        let last = stand.car(2, &[straight, beyond], s, 0.0);
+        stand.agents.progress[last as usize].standing = standing;
+        stand.step(1);
+        assert_eq!(stand.is_let_in(own), comes, "{standing} s, {s} m");
+    }
+}
+
 /// A street that crosses two others which are so far apart, m, and the lanelets along it to the east.
 fn two_crossings(apart: f64) -> (Stand, [LaneletId; 5]) {
     two_crossings_of(apart, &JunctionRules::default())

@@ -250,11 +250,11 @@ impl Claims {
         scratch: &mut Scratch,
     ) -> Refusal {
         let scene = setting.with(agents);
-        // First of all: most of those who wait stand at a red light. But who waits for an alley keeps that
-        // meanwhile.
+        // First of all: most of those who wait stand at a red light. But who waits for an alley, or has waited
+        // long for room, keeps that meanwhile.
         let is_red = is_stopped_by_light(request, &scene);
-        let keeps_room = is_passed_over_for_room(request, request.path.0, &scene);
-        if is_red && !keeps_room && !self.heeds_alleys(setting.ground) {
+        let keeps_room = || is_passed_over_for_room(request, request.path.0, &scene);
+        if is_red && !self.heeds_alleys(setting.ground) && !keeps_room() {
             return Refusal::Red;
         }
         scene.needs(request, &mut scratch.needs);
