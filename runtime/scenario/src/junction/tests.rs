@@ -11,6 +11,8 @@ use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{Pose, Segment, polygon, unit};
 
 const RIGHT: DrivingSide = DrivingSide::Right;
+/// Radius of the ways around corners that cars drive, as they are made, m, less what is rounded away.
+const LEAST_RADIUS: f64 = U_TURN_RADIUS - 1e-3;
 
 /// A straight road outward from the origin.
 fn arm(bearing_deg: f64, length: f64, section: CrossSection, side: DrivingSide) -> Road {
@@ -469,6 +471,19 @@ proptest! {
             if let Flag::NoExit(lane) = flag {
                 prop_assert!(!leaving(lane.road.0), "{:?}", flag);
             }
+        }
+    }
+
+    /// Where streets of one lane each way have room, no way through bends more than a car can.
+    #[test]
+    fn cars_can_drive_all_ways_of_streets_with_one_lane_each_way(
+        gaps in proptest::collection::vec(0.5..1.0f64, 2usize..6), width in 2.75..4.0f64, is_right in any::<bool>()
+    ) {
+        let side = if is_right { RIGHT } else { DrivingSide::Left };
+        let lanes = vec![(1, 1, width); gaps.len()];
+        let junction = junction_of(&random_roads(&gaps, &lanes, side), side);
+        for path in &junction.paths {
+            prop_assert!(path.min_radius() > LEAST_RADIUS, "{} m: {:?}", path.min_radius(), path);
         }
     }
 
