@@ -1,5 +1,8 @@
 //! A small world for unit tests: roads drawn by hand, cars put on them by hand, no modules.
 
+#[path = "../tests/common/equip.rs"]
+mod equip;
+
 use crate::agents::{Agents, Identity, LanePosition, Motion, Phase, Row};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
@@ -24,14 +27,7 @@ pub(crate) type Straight = ((f64, f64), (f64, f64), usize, usize);
 pub(crate) fn equip(scenario: &mut Scenario) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let shipped = file::load(&folder.join("crossroads.scenario.json")).unwrap();
-    for (key, vehicle) in shipped.vehicle_types() {
-        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-        scenario.apply(edit).unwrap();
-    }
-    for (key, stack) in shipped.stacks() {
-        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-        scenario.apply(edit).unwrap();
-    }
+    equip::equip_as(scenario, &shipped);
 }
 
 /// How a residential street is drawn, with so many lanes in its direction and so many back.

@@ -1,5 +1,6 @@
 //! The law of junctions, under more traffic than they can take.
 
+use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, unit};
@@ -64,18 +65,10 @@ impl Crossing {
     }
 
     fn draw_legs(&self, scenario: &mut Scenario) {
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Residential,
-            layer: 0,
-            speed_limit: 13.9,
-            section: CrossSection::driving(self.lanes, self.lanes, 3.25),
-        };
+        let style = street(self.lanes, self.lanes);
         for leg in 0..self.legs {
             let angle = std::f64::consts::TAU * f64::from(leg) / f64::from(self.legs);
-            let line = ReferenceLine::straight(unit(angle) * 150.0, DVec2::ZERO).unwrap();
-            let edit = draw::road(scenario, &line, &style).unwrap();
-            scenario.apply(edit).unwrap();
+            draw_street(scenario, (unit(angle) * 150.0, DVec2::ZERO), &style);
         }
     }
 
@@ -116,20 +109,14 @@ impl Crossing {
                     if share <= 0.0 {
                         continue;
                     }
+                    let [origin, destination] = [(from, inward), (to, -inward)]
+                        .map(|(road, lane)| Place::lane(RoadId(road), lane, 12.0));
+                    let rate = RATE * share / f64::from(self.legs - 1);
                     let flow = Flow {
                         vehicle: vehicle.into(),
-                        stack: "idm".into(),
-                        origin: Place::lane(RoadId(from), inward, 12.0),
-                        destination: Place::lane(RoadId(to), -inward, 12.0),
-                        rate_per_hour: RATE * share / f64::from(self.legs - 1),
-                        begin: 0.0,
-                        end: 1e6,
-                        dynamics: None,
+                        ..cars(origin, destination, rate)
                     };
-                    let id = scenario.next_flow_id();
-                    scenario
-                        .apply(Edit::Flow(id, Some(Box::new(flow))))
-                        .unwrap();
+                    add_flow(scenario, flow);
                 }
             }
         }
@@ -656,16 +643,8 @@ fn side_street_into_a_short_one() -> (Scenario, RoadId) {
     let crossing = Crossing::of(Control::Signals);
     let mut scenario = crossing.bare();
     let mut draw = |from: (f64, f64), to: (f64, f64)| {
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Residential,
-            layer: 0,
-            speed_limit: 13.9,
-            section: CrossSection::driving(1, 1, 3.25),
-        };
-        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
-        let edit = draw::road(&scenario, &line, &style).unwrap();
-        scenario.apply(edit).unwrap();
+        let ends = (DVec2::from(from), DVec2::from(to));
+        draw_street(&mut scenario, ends, &street(1, 1));
         scenario.network().roads().map(|(id, _)| id).max().unwrap()
     };
     let into = draw((-200.0, 0.0), (0.0, 0.0));
@@ -714,20 +693,8 @@ fn side_street_into_a_short_one() -> (Scenario, RoadId) {
         [stage(between, 6.0), stage(other, 36.0)],
     );
     for (from, rate) in [(into, RATE), (side, 400.0)] {
-        let flow = Flow {
-            vehicle: "car".into(),
-            stack: "idm".into(),
-            origin: Place::lane(from, -1, 12.0),
-            destination: Place::lane(out, -1, 190.0),
-            rate_per_hour: rate,
-            begin: 0.0,
-            end: 1e6,
-            dynamics: None,
-        };
-        let id = scenario.next_flow_id();
-        scenario
-            .apply(Edit::Flow(id, Some(Box::new(flow))))
-            .unwrap();
+        let places = [(from, 12.0), (out, 190.0)].map(|(road, s)| Place::lane(road, -1, s));
+        add_flow(&mut scenario, cars(places[0], places[1], rate));
     }
     (scenario, side)
 }

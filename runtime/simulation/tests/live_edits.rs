@@ -720,10 +720,7 @@ impl FullCrossing {
     fn new(seed: u64) -> Self {
         let mut scenario = crossroads();
         for flow in flows_between_ends(&scenario, 10.0, 500.0) {
-            let id = scenario.next_flow_id();
-            scenario
-                .apply(Edit::Flow(id, Some(Box::new(flow))))
-                .unwrap();
+            crate::common::add_flow(&mut scenario, flow);
         }
         let options = RunOptions {
             dt: Some(0.1),

@@ -1,9 +1,9 @@
 //! People on foot among more vehicles than junctions can take: never hit, and never kept for long.
 
+use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
 use glam::DVec2;
-use roadwright_geometry::{ReferenceLine, unit};
-use roadwright_scenario::operation::draw::{self, RoadStyle};
+use roadwright_geometry::unit;
 use roadwright_scenario::*;
 use roadwright_simulation::{
     Ending, Ground, JunctionWatch, ModuleOverrides, NoCrossing, PERSON_RADIUS, RunOptions,
@@ -41,18 +41,10 @@ impl Place4 {
         };
         scenario.apply(Edit::About(Box::new(about))).unwrap();
         crate::common::equip(&mut scenario, "crossroads");
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Residential,
-            layer: 0,
-            speed_limit: 13.9,
-            section: CrossSection::driving(self.lanes, self.lanes, 3.25),
-        };
+        let style = street(self.lanes, self.lanes);
         for leg in 0..self.legs {
             let angle = std::f64::consts::TAU * f64::from(leg) / f64::from(self.legs);
-            let line = ReferenceLine::straight(unit(angle) * 150.0, DVec2::ZERO).unwrap();
-            let edit = draw::road(&scenario, &line, &style).unwrap();
-            scenario.apply(edit).unwrap();
+            draw_street(&mut scenario, (unit(angle) * 150.0, DVec2::ZERO), &style);
         }
         let rules = JunctionRules {
             control: self.control,
@@ -73,20 +65,10 @@ impl Place4 {
         };
         for from in 1..=self.legs {
             for to in (1..=self.legs).filter(|to| *to != from) {
-                let flow = Flow {
-                    vehicle: "car".into(),
-                    stack: "idm".into(),
-                    origin: Place::lane(RoadId(from), inward, 12.0),
-                    destination: Place::lane(RoadId(to), -inward, 12.0),
-                    rate_per_hour: self.cars / f64::from(self.legs - 1),
-                    begin: 0.0,
-                    end: 1e6,
-                    dynamics: None,
-                };
-                let id = scenario.next_flow_id();
-                scenario
-                    .apply(Edit::Flow(id, Some(Box::new(flow))))
-                    .unwrap();
+                let [origin, destination] = [(from, inward), (to, -inward)]
+                    .map(|(road, lane)| Place::lane(RoadId(road), lane, 12.0));
+                let rate = self.cars / f64::from(self.legs - 1);
+                add_flow(scenario, cars(origin, destination, rate));
             }
         }
     }

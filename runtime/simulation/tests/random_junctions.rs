@@ -3,6 +3,7 @@
 //!
 //! `ROADWRIGHT_JUNCTIONS=1000 cargo test -p roadwright-simulation --test all random_junctions` drives more.
 
+use crate::common::{add_flow, cars};
 use crate::scenarios::Star;
 use glam::DVec2;
 use roadwright_geometry::math::Stream;
@@ -89,24 +90,17 @@ fn fill(scenario: &mut Scenario, star: &Star, roads: &[RoadId]) {
                     continue;
                 };
                 for (vehicle, share) in [("car", 1.0 - BUSES), ("enviro_400", BUSES)] {
+                    let rate = RATE * share / (roads.len() - 1) as f64;
                     flows.push(Flow {
                         vehicle: vehicle.into(),
-                        stack: "idm".into(),
-                        origin,
-                        destination: *target,
-                        rate_per_hour: RATE * share / (roads.len() - 1) as f64,
-                        begin: 0.0,
-                        end: 1e6,
-                        dynamics: None,
+                        ..cars(origin, *target, rate)
                     });
                 }
             }
         }
     }
     for flow in flows {
-        let id = scenario.next_flow_id();
-        let edit = Edit::Flow(id, Some(Box::new(flow)));
-        scenario.apply(edit).unwrap();
+        add_flow(scenario, flow);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Lines between lanes that must not be crossed, in traffic.
 
+use crate::common::{add_flow, cars, draw_street};
 use glam::DVec2;
-use roadwright_geometry::ReferenceLine;
-use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
@@ -27,16 +26,8 @@ fn street(lines: &[(u32, LaneChange)]) -> Scenario {
         ((420.0, 0.0), (520.0, -80.0), 1),
     ];
     for (from, to, lanes) in ways {
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Residential,
-            layer: 0,
-            speed_limit: 13.9,
-            section: CrossSection::driving(lanes, 0, 3.25),
-        };
-        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
-        let edit = draw::road(&scenario, &line, &style).unwrap();
-        scenario.apply(edit).unwrap();
+        let ends = (DVec2::from(from), DVec2::from(to));
+        draw_street(&mut scenario, ends, &crate::common::street(lanes, 0));
     }
     for &(id, change) in lines {
         let id = RoadId(id);
@@ -53,19 +44,9 @@ fn street(lines: &[(u32, LaneChange)]) -> Scenario {
 
 /// Adds cars from a lane of a road to a road at the end.
 fn flow(scenario: &mut Scenario, (from, lane): (u32, i8), to: u32, rate: f64) {
-    let flow = Flow {
-        vehicle: "car".into(),
-        stack: "idm".into(),
-        origin: Place::lane(RoadId(from), lane, 10.0),
-        destination: Place::lane(RoadId(to), -1, 60.0),
-        rate_per_hour: rate,
-        begin: 0.0,
-        end: 1e6,
-        dynamics: None,
-    };
-    let id = scenario.next_flow_id();
-    let edit = Edit::Flow(id, Some(Box::new(flow)));
-    scenario.apply(edit).unwrap();
+    let origin = Place::lane(RoadId(from), lane, 10.0);
+    let destination = Place::lane(RoadId(to), -1, 60.0);
+    add_flow(scenario, cars(origin, destination, rate));
 }
 
 /// Runs it, and counts by road and side (1 to the left) how often lanes are changed; and who arrives.

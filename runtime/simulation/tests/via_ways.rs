@@ -1,8 +1,7 @@
 //! Restrictions by way of roads, in traffic.
 
+use crate::common::{add_flow, cars, draw_street, street};
 use glam::DVec2;
-use roadwright_geometry::ReferenceLine;
-use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::collections::BTreeMap;
@@ -26,30 +25,12 @@ fn block() -> Scenario {
         ((0.0, 120.0), (-200.0, 120.0)),
     ];
     for (from, to) in roads {
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Residential,
-            layer: 0,
-            speed_limit: 13.9,
-            section: CrossSection::driving(1, 1, 3.25),
-        };
-        let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
-        let edit = draw::road(&scenario, &line, &style).unwrap();
-        scenario.apply(edit).unwrap();
+        let ends = (DVec2::from(from), DVec2::from(to));
+        draw_street(&mut scenario, ends, &street(1, 1));
     }
-    let flow = Flow {
-        vehicle: "car".into(),
-        stack: "idm".into(),
-        origin: Place::lane(RoadId(1), -1, 10.0),
-        destination: Place::lane(RoadId(6), -1, 150.0),
-        rate_per_hour: 500.0,
-        begin: 0.0,
-        end: 1e6,
-        dynamics: None,
-    };
-    let id = scenario.next_flow_id();
-    let edit = Edit::Flow(id, Some(Box::new(flow)));
-    scenario.apply(edit).unwrap();
+    let [origin, destination] =
+        [(1, 10.0), (6, 150.0)].map(|(road, s)| Place::lane(RoadId(road), -1, s));
+    add_flow(&mut scenario, cars(origin, destination, 500.0));
     scenario
 }
 

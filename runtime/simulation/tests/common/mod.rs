@@ -1,8 +1,15 @@
-//! What tests of vehicles in files share: shipped scenarios and vehicles.
+//! What tests share: shipped scenarios and vehicles, streets and flows.
 
+mod equip;
+
+use glam::DVec2;
 use roadwright_agent::Slot;
+use roadwright_geometry::ReferenceLine;
+use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
-use roadwright_scenario::{Edit, Scenario, VehicleType, file};
+use roadwright_scenario::{
+    CrossSection, Edit, Flow, Place, RoadClass, Scenario, VehicleType, file,
+};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -16,15 +23,45 @@ pub(crate) fn shipped(name: &str) -> Scenario {
 
 /// Gives a scenario the vehicle types and stacks of a shipped one.
 pub(crate) fn equip(scenario: &mut Scenario, name: &str) {
-    let shipped = shipped(name);
-    for (key, vehicle) in shipped.vehicle_types() {
-        let edit = Edit::VehicleType(key.clone(), Some(Box::new(vehicle.clone())));
-        scenario.apply(edit).unwrap();
+    equip::equip_as(scenario, &shipped(name));
+}
+
+/// How a residential street with so many lanes along it and back is drawn.
+pub(crate) fn street(forward: usize, backward: usize) -> RoadStyle {
+    RoadStyle {
+        name: String::new(),
+        class: RoadClass::Residential,
+        layer: 0,
+        speed_limit: 13.9,
+        section: CrossSection::driving(forward, backward, 3.25),
     }
-    for (key, stack) in shipped.stacks() {
-        let edit = Edit::Stack(key.clone(), Some(Box::new(stack.clone())));
-        scenario.apply(edit).unwrap();
+}
+
+/// Draws a straight road from a point to another.
+pub(crate) fn draw_street(scenario: &mut Scenario, (from, to): (DVec2, DVec2), style: &RoadStyle) {
+    let line = ReferenceLine::straight(from, to).unwrap();
+    let edit = draw::road(scenario, &line, style).unwrap();
+    scenario.apply(edit).unwrap();
+}
+
+/// Cars an hour from a place to another, with `idm`, as long as anybody drives.
+pub(crate) fn cars(origin: Place, destination: Place, rate_per_hour: f64) -> Flow {
+    Flow {
+        vehicle: "car".into(),
+        stack: "idm".into(),
+        origin,
+        destination,
+        rate_per_hour,
+        begin: 0.0,
+        end: 1e6,
+        dynamics: None,
     }
+}
+
+pub(crate) fn add_flow(scenario: &mut Scenario, flow: Flow) {
+    let id = scenario.next_flow_id();
+    let edit = Edit::Flow(id, Some(Box::new(flow)));
+    scenario.apply(edit).unwrap();
 }
 
 /// Names of the shipped scenarios, in order.
