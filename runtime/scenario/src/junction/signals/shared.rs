@@ -237,15 +237,15 @@ fn weight(path: &ConnectingPath) -> usize {
 
 /// Signals with one programme.
 fn together(members: &[Member<'_>]) -> Vec<Signals> {
-    let stages = |member: &Member<'_>| member.signals.greens.len();
+    let count = |member: &Member<'_>| member.signals.greens.len();
     // Of several with most stages the first.
     let Some(leader) = (0..members.len())
         .rev()
-        .max_by_key(|&member| stages(&members[member]))
+        .max_by_key(|&member| count(&members[member]))
     else {
         return Vec::new();
     };
-    let rows = stages(&members[leader]);
+    let rows = count(&members[leader]);
     let mut beside: Vec<Vec<usize>> = vec![Vec::new(); members.len()];
     beside[leader] = (0..rows).collect();
     for (number, member) in members.iter().enumerate().filter(|&(i, _)| i != leader) {
@@ -262,7 +262,7 @@ fn together(members: &[Member<'_>]) -> Vec<Signals> {
             });
             (slants[0] - slants[1]).abs() + KEPT_WAITING * kept.sum::<usize>() as f64
         };
-        let row = |row: usize| (0..stages(member)).map(|stage| cost(row, stage)).collect();
+        let row = |row: usize| (0..count(member)).map(|stage| cost(row, stage)).collect();
         beside[number] = laid_beside(&(0..rows).map(row).collect::<Vec<_>>());
     }
     let programme = shared_programme(members, &beside);

@@ -61,10 +61,7 @@ pub(super) fn intergreens(
     conflicts: &Conflicts,
     greens: &[Vec<bool>],
 ) -> Vec<Intergreen> {
-    let plan = Plan::new(junction, conflicts);
-    let mut intergreens = plan.intergreens(greens);
-    plan.show_red_amber(greens, &mut intergreens);
-    intergreens
+    Plan::new(junction, conflicts).changes(greens)
 }
 
 /// What stages are made from.
@@ -155,8 +152,7 @@ impl<'a> Plan<'a> {
         // In one order everywhere, so that a street has green at neighbouring junctions at once.
         stages.sort_by(|(a, _), (b, _)| a.total_cmp(b));
         let (slants, greens): (Vec<f64>, Vec<Vec<bool>>) = stages.into_iter().unzip();
-        let mut intergreens = self.intergreens(&greens);
-        self.show_red_amber(&greens, &mut intergreens);
+        let intergreens = self.changes(&greens);
         let wanted = self.junction.plan.cycle;
         let extra = greens.len().saturating_sub(2) as f64;
         let cycle = wanted.unwrap_or(DEFAULT_CYCLE + CYCLE_PER_STAGE * extra);
@@ -331,6 +327,13 @@ impl<'a> Plan<'a> {
             .iter()
             .flat_map(|from| greens.iter().map(move |to| (from, to)));
         pairs.map(|(from, to)| self.intergreen(from, to)).collect()
+    }
+
+    /// The same, with the end of red as it is shown.
+    fn changes(&self, greens: &[Vec<bool>]) -> Vec<Intergreen> {
+        let mut intergreens = self.intergreens(greens);
+        self.show_red_amber(greens, &mut intergreens);
+        intergreens
     }
 
     /// Has the end of red shown with amber before each stage that gives green to somebody who had none: as

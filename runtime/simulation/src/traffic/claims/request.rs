@@ -201,8 +201,7 @@ impl Scene<'_> {
         ways.any(|&way| {
             self.ground.contested(way).is_none()
                 && self.index.on_lanelet(way).first().is_some_and(|last| {
-                    let rear = last.s - self.vehicle_type(last.agent).rear_overhang;
-                    rear < IN_THE_WAY && self.stands_in_queue(last.agent)
+                    self.lanes().rear(last) < IN_THE_WAY && self.stands_in_queue(last.agent)
                 })
         })
     }
@@ -220,9 +219,9 @@ impl Scene<'_> {
         let front = own + self.vehicle_type(agent).front;
         let mut others = self.index.on_lanelet(position.leaving).iter();
         others.any(|other| {
-            let rear = other.s - self.vehicle_type(other.agent).rear_overhang;
             let is_ahead = other.agent != agent && other.s > own;
-            is_ahead && rear < front + IN_THE_WAY && self.stands_in_queue(other.agent)
+            let is_near = self.lanes().rear(other) < front + IN_THE_WAY;
+            is_ahead && is_near && self.stands_in_queue(other.agent)
         })
     }
 

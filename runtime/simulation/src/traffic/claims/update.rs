@@ -316,13 +316,14 @@ impl Claims {
             ring.lanelets.first().copied()
         };
         let last = needs.last();
-        let passed_over = |_: &&Need| is_passed_over_for_room(request, request.path.0, scene);
         let reserved = match (refusal, last.and_then(ring)) {
             (Refusal::GivesWay | Refusal::Occupied, _) => Reserved::Way,
             (Refusal::NoRoom, Some(ring)) => Reserved::Ring(ring),
-            (Refusal::NoRoom | Refusal::Red, None) => match last.filter(passed_over) {
-                Some(need) => Reserved::Room(need.exit, scene.space(request.agent)),
-                None => return,
+            (Refusal::NoRoom | Refusal::Red, None) => match last {
+                Some(need) if is_passed_over_for_room(request, request.path.0, scene) => {
+                    Reserved::Room(need.exit, scene.space(request.agent))
+                }
+                _ => return,
             },
             _ => return,
         };
