@@ -4,6 +4,7 @@
 //! so that lines that are used together lie together in memory.
 
 use crate::math::wrap_angle;
+use crate::shared_list::SharedList;
 use crate::{Pose, heading_of};
 use glam::DVec2;
 
@@ -74,8 +75,8 @@ impl LineSpan {
 /// Many centre lines in one buffer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CentreLines {
-    points: Vec<DVec2>,
-    headings: Vec<f64>,
+    points: SharedList<DVec2>,
+    headings: SharedList<f64>,
 }
 
 impl CentreLines {
@@ -104,7 +105,7 @@ impl CentreLines {
             let u = ((s - along[piece]) / span).clamp(0.0, 1.0);
             points[piece].lerp(points[piece + 1], u)
         }));
-        let resampled = &self.points[first..];
+        let resampled = self.points.slice(first..self.points.len());
         // Of the chords, averaged at inner points.
         self.headings.extend((0..=count).map(|i| {
             let (before, after) = (i.saturating_sub(1), (i + 1).min(count));
@@ -121,16 +122,25 @@ impl CentreLines {
     pub fn push_copy(&mut self, others: &Self, span: LineSpan) -> LineSpan {
         let first = self.points.len() as u32;
         let line = others.line(span);
-        self.points.extend_from_slice(line.points);
-        self.headings.extend_from_slice(line.headings);
+        self.points.extend(line.points.iter().copied());
+        self.headings.extend(line.headings.iter().copied());
         LineSpan { first, ..span }
     }
 
-    /// Makes room for as many points as others have, and some more.
-    pub fn reserve_like(&mut self, others: &Self) {
-        let room = others.points.len() + others.points.len() / 16;
-        self.points.reserve(room);
-        self.headings.reserve(room);
+    /// Shares all lines with copies made from now on. O(points).
+    pub fn share(&mut self) {
+        self.points.share();
+        self.headings.share();
+    }
+
+    /// Whether others begin with the lines that these share: those lie in the same places.
+    pub fn share_with(&self, others: &Self) -> bool {
+        self.points.shares_with(&others.points)
+    }
+
+    /// The share of the points that copies do not share, in [0, 1].
+    pub fn own_share(&self) -> f64 {
+        self.points.own_share()
     }
 
     /// A line that was added.
@@ -139,14 +149,9 @@ impl CentreLines {
         let range = span.first as usize..(span.first + span.count) as usize;
         CentreLine {
             spacing: span.spacing,
-            points: &self.points[range.clone()],
-            headings: &self.headings[range],
+            points: self.points.slice(range.clone()),
+            headings: self.headings.slice(range),
         }
-    }
-
-    /// Points of all lines together.
-    pub fn point_count(&self) -> usize {
-        self.points.len()
     }
 }
 

@@ -51,6 +51,7 @@ mod pose;
 pub mod projection;
 mod reference_line;
 mod segment;
+pub mod shared_list;
 pub mod stroke;
 
 pub use error::GeometryError;

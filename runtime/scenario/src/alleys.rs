@@ -19,9 +19,8 @@
 //! could wait there for another one, so it belongs to the alley: who comes to a road that is narrow all
 //! along waits at the stop line before it.
 
-use crate::ids::RoadId;
 use crate::junction::{ABREAST, Body};
-use crate::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
+use crate::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use std::collections::BTreeMap;
@@ -110,38 +109,80 @@ impl Alleys {
     /// Finds the alleys of a lane graph: those of two cars, and with `has_long` those of who is longer.
     /// O(points of two-way roads).
     pub fn of(graph: &LaneGraph, has_long: bool) -> Self {
-        let mut alleys = Self::default();
-        let kinds = if has_long {
-            &Passing::ALL[..]
-        } else {
-            &Passing::ALL[..1]
+        Self::build(graph, has_long, |_| None)
+    }
+
+    /// The alleys of an edited lane graph: equal to those of [`of`](Self::of), with those of lanelets that are
+    /// copies taken over. `copies` says for each lanelet which one of before it is a copy of, as
+    /// [`LaneGraph::after_edit`] does; `has_long` is as it was. O(lanelets + points of two-way roads that are no
+    /// copies).
+    pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletId]) -> Self {
+        Self::build(graph, has_long, |section| {
+            // A road is copied as a whole: all its lanelets keep their distance to each other.
+            let copy = Some(copies[section.start as usize]).filter(|&copy| copy != NO_LANELET)?;
+            let before = copy..copy + section.len() as LaneletId;
+            let first_sides = before.flat_map(|lanelet| self.on(lanelet));
+            let mut numbers: Vec<u32> = first_sides
+                .filter(|(_, is_second)| !is_second)
+                .map(|(number, _)| *number)
+                .collect();
+            numbers.sort_unstable();
+            let moved = |&number: &u32| {
+                let alley = &self.list[number as usize];
+                let ways = alley.ways.map(|way| AlleyWay {
+                    lanelet: way.lanelet - copy + section.start,
+                    ..way
+                });
+                Alley { ways, ..*alley }
+            };
+            Some(numbers.iter().map(moved).collect())
+        })
+    }
+
+    /// The alleys of all lane sections, but for those of which `known` says them.
+    fn build(
+        graph: &LaneGraph,
+        has_long: bool,
+        known: impl Fn(&Range<LaneletId>) -> Option<Vec<Alley>>,
+    ) -> Self {
+        let kinds = match has_long {
+            true => &Passing::ALL[..],
+            false => &Passing::ALL[..1],
         };
-        for (one, other) in opposite_lanes(graph) {
-            let lanes = Lanes::new(graph.line(one), graph.line(other));
-            let of_kind = |&kind: &Passing| between(&lanes, (one, other), kind);
-            for alley in kinds.iter().flat_map(of_kind) {
-                let number = alleys.list.len() as u32;
-                for (way, is_second) in alley.ways.iter().zip([false, true]) {
-                    let sides = alleys.of_lanelet.entry(way.lanelet).or_default();
-                    sides.push((number, is_second));
-                }
-                alleys.list.push(alley);
+        let mut alleys = Self::default();
+        for section in sections(graph) {
+            let found = known(&section).or_else(|| {
+                let (one, other) = opposite_lanes(graph, section)?;
+                let lanes = Lanes::new(graph.line(one), graph.line(other));
+                let of_kind = |&kind: &Passing| between(&lanes, (one, other), kind);
+                Some(kinds.iter().flat_map(of_kind).collect())
+            });
+            alleys.list.extend(found.into_iter().flatten());
+        }
+        alleys.list_sides(graph.lanelets().len());
+        alleys
+    }
+
+    /// Lists the sides of each of so many lanelets.
+    fn list_sides(&mut self, lanelets: usize) {
+        if self.list.is_empty() {
+            return;
+        }
+        self.marked = vec![false; lanelets];
+        for (number, alley) in (0..).zip(&self.list) {
+            for (way, is_second) in alley.ways.iter().zip([false, true]) {
+                let sides = self.of_lanelet.entry(way.lanelet).or_default();
+                sides.push((number, is_second));
+                self.marked[way.lanelet as usize] = true;
             }
         }
-        let list = &alleys.list;
+        let list = &self.list;
         let from = |&(number, is_second): &AlleySide| {
             list[number as usize].ways[usize::from(is_second)].from
         };
-        for sides in alleys.of_lanelet.values_mut() {
+        for sides in self.of_lanelet.values_mut() {
             sides.sort_by(|a, b| from(a).total_cmp(&from(b)));
         }
-        if !alleys.list.is_empty() {
-            alleys.marked = vec![false; graph.lanelets().len()];
-            for &lanelet in alleys.of_lanelet.keys() {
-                alleys.marked[lanelet as usize] = true;
-            }
-        }
-        alleys
     }
 
     /// Whether there is none.
@@ -183,31 +224,45 @@ impl Alleys {
     }
 }
 
-/// For each lane section of a two-way road the two lanes of opposite directions that are nearest to each
-/// other, by growing road; the first is driven along the road.
-fn opposite_lanes(graph: &LaneGraph) -> Vec<(LaneletId, LaneletId)> {
-    // By road and section: lanelets along the road, and against it.
-    let mut sections: BTreeMap<(RoadId, u16), [Vec<LaneletId>; 2]> = BTreeMap::new();
-    for (id, lanelet) in (0..).zip(graph.lanelets()) {
-        if let LaneletKind::Lane { road, section, .. } = lanelet.kind {
-            let lanes = sections.entry((road, section)).or_default();
-            lanes[usize::from(!is_forward(lanelet))].push(id);
-        }
-    }
+/// The lanelets of each lane section, by growing road.
+fn sections(graph: &LaneGraph) -> impl Iterator<Item = Range<LaneletId>> + '_ {
+    // They stand by road and section.
+    let of_section = |a: &Lanelet, b: &Lanelet| match (a.kind, b.kind) {
+        (
+            LaneletKind::Lane { road, section, .. },
+            LaneletKind::Lane {
+                road: other,
+                section: beside,
+                ..
+            },
+        ) => (road, section) == (other, beside),
+        _ => false,
+    };
+    let mut first = 0;
+    let chunks = graph.lanelets().chunk_by(of_section);
+    let ranges = chunks.map(move |chunk| {
+        let range = first..first + chunk.len() as LaneletId;
+        first = range.end;
+        range
+    });
+    ranges.filter(|range| range.len() > 1)
+}
+
+/// The two lanes of opposite directions of a lane section that are nearest to each other; the first is driven
+/// along the road.
+fn opposite_lanes(graph: &LaneGraph, section: Range<LaneletId>) -> Option<(LaneletId, LaneletId)> {
+    let (along, against): (Vec<_>, Vec<_>) = section.partition(|&id| is_forward(graph.lanelet(id)));
     let middle = |id: LaneletId| {
         let line = graph.line(id);
         line.position(0.5 * line.length())
     };
-    let nearest = |[along, against]: [Vec<LaneletId>; 2]| {
-        let pairs = along
-            .iter()
-            .flat_map(|&a| against.iter().map(move |&b| (a, b)));
-        pairs.min_by(|&(a, b), &(c, d)| {
-            let distance = |a, b| middle(a).distance_squared(middle(b));
-            distance(a, b).total_cmp(&distance(c, d))
-        })
-    };
-    sections.into_values().filter_map(nearest).collect()
+    let pairs = along
+        .iter()
+        .flat_map(|&a| against.iter().map(move |&b| (a, b)));
+    pairs.min_by(|&(a, b), &(c, d)| {
+        let distance = |a, b| middle(a).distance_squared(middle(b));
+        distance(a, b).total_cmp(&distance(c, d))
+    })
 }
 
 fn is_forward(lanelet: &Lanelet) -> bool {

@@ -130,6 +130,18 @@ impl RoadNetwork {
             .map(|(&id, &index)| (id, &*self.graph[index].1))
     }
 
+    /// The roads that another network does not have or has otherwise, and those that only it has, by growing
+    /// id. Roads that both share are the same without a look. O(roads of both).
+    pub fn differing_roads(&self, other: &Self) -> Vec<RoadId> {
+        let is_same = |a: &&Road, b: &&Road| std::ptr::eq(*a, *b) || a == b;
+        differing(self.roads(), other.roads(), is_same)
+    }
+
+    /// The same of nodes. O(nodes of both).
+    pub fn differing_nodes(&self, other: &Self) -> Vec<NodeId> {
+        differing(self.nodes(), other.nodes(), |a, b| a == b)
+    }
+
     /// Number of nodes.
     pub fn node_count(&self) -> usize {
         self.node_index.len()
@@ -221,4 +233,27 @@ impl Validate for Node {
         at("y", Coordinate::check(self.y))?;
         self.rules.validate()
     }
+}
+
+/// The ids of what is only in one of two lists, or differs; both are by growing id. O(entries of both).
+fn differing<K: Ord + Copy, T>(
+    before: impl Iterator<Item = (K, T)>,
+    after: impl Iterator<Item = (K, T)>,
+    is_same: impl Fn(&T, &T) -> bool,
+) -> Vec<K> {
+    let (mut before, mut after) = (before.peekable(), after.peekable());
+    let mut found = Vec::new();
+    while let Some((&(a, ref old), &(b, ref new))) = before.peek().zip(after.peek()) {
+        if a != b || !is_same(old, new) {
+            found.push(a.min(b));
+        }
+        if a <= b {
+            before.next();
+        }
+        if b <= a {
+            after.next();
+        }
+    }
+    found.extend(before.chain(after).map(|(id, _)| id));
+    found
 }

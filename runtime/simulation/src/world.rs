@@ -455,17 +455,19 @@ impl World {
     ) -> Result<(), SimulationError> {
         let waiting = self.waiting.take();
         let running = waiting.as_ref().map_or(old, |edit| &edit.old);
-        match self.editing().apply((running, new), modules, true) {
+        match self.editing().apply((running, new), modules, None) {
             Ok(Entry::Entered) => {}
             Ok(Entry::Waits {
                 holds_back,
                 is_closed,
+                ground,
             }) => {
                 let now = self.time();
                 self.waiting = Some(WaitingEdit {
                     old: running.clone(),
                     new: new.clone(),
                     registry: modules.clone(),
+                    ground,
                     since: waiting.as_ref().map_or(now, |edit| edit.since),
                     holds_back,
                     is_closed,
@@ -498,9 +500,8 @@ impl World {
         let Some(edit) = self.waiting.take() else {
             return;
         };
-        let entered = self
-            .editing()
-            .apply((&edit.old, &edit.new), &edit.registry, false);
+        let scenarios = (&edit.old, &edit.new);
+        let entered = (self.editing()).apply(scenarios, &edit.registry, Some(edit.ground));
         // It could have entered when it came, and nothing that it is checked by has changed since.
         if let Err(error) = entered {
             self.messages.log.write_fault(LogLine {

@@ -12,6 +12,7 @@
 //! length; that comes first.
 
 mod after_edit;
+mod clusters;
 
 use super::{Arm, Junction, Site, build, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
@@ -24,6 +25,7 @@ use crate::network::{RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Lane, Road, RoadEnd};
 use crate::via_rules::{Followed, ViaRules};
 pub use after_edit::layout_after_edit;
+use clusters::{Clusters, Kept};
 use glam::DVec2;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -97,11 +99,19 @@ impl Layout {
         self.junctions.get(*self.junction_of.get(&node)?)
     }
 
-    /// The index of a junction that this layout shares with the one that it is from; `None` if it
-    /// was laid out again there.
-    pub fn shared(&self, junction: &Arc<Junction>) -> Option<usize> {
-        let index = *self.junction_of.get(junction.nodes.first()?)?;
-        Arc::ptr_eq(&self.junctions[index], junction).then_some(index)
+    /// For each junction of another layout the index of the same one here, if the two layouts share it;
+    /// `None` for those that were laid out again. O(junctions of both).
+    pub fn shared_by(&self, other: &Self) -> Vec<Option<usize>> {
+        // Both stand by growing first nodes.
+        let mut own = (0..).zip(&self.junctions).peekable();
+        let shared = |junction: &Arc<Junction>| {
+            let first = junction.nodes.first();
+            let is_before = |(_, own): &(usize, &Arc<Junction>)| own.nodes.first() < first;
+            while own.next_if(is_before).is_some() {}
+            let (index, own) = *own.peek()?;
+            Arc::ptr_eq(own, junction).then_some(index)
+        };
+        other.junctions.iter().map(shared).collect()
     }
 }
 
@@ -112,17 +122,31 @@ impl Layout {
 /// bounded degree. Of a driving side alone, it is the layout by the law of no country in particular.
 pub fn layout(network: &RoadNetwork, custom: impl Into<Custom>) -> Layout {
     let mut planner = Planner::new(network, custom.into());
-    planner.merge_short_roads(planner.members.keys().copied().collect());
-    planner.finish(|_| None)
+    planner.merge_short_roads();
+    planner.finish(None)
+}
+
+/// The index of the junction of each node; an edit that makes no other junctions of the nodes leaves it as it
+/// was before.
+fn numbers(junctions: &[Arc<Junction>], before: Option<&Layout>) -> BTreeMap<NodeId, usize> {
+    let has_same_nodes = |layout: &&Layout| {
+        let nodes = layout.junctions.iter().map(|junction| &junction.nodes);
+        nodes.eq(junctions.iter().map(|junction| &junction.nodes))
+    };
+    if let Some(before) = before.filter(has_same_nodes) {
+        return before.junction_of.clone();
+    }
+    let numbered = (0..).zip(junctions);
+    numbered
+        .flat_map(|(i, junction)| junction.nodes.iter().map(move |&node| (node, i)))
+        .collect()
 }
 
 struct Planner<'a> {
     network: &'a RoadNetwork,
     side: DrivingSide,
     law: RoadLaw,
-    /// Union-find: the smallest node of each node's cluster.
-    parent: BTreeMap<NodeId, NodeId>,
-    members: BTreeMap<NodeId, Vec<NodeId>>,
+    clusters: Clusters<'a>,
     internal: BTreeSet<RoadId>,
     rings: BTreeSet<RoadId>,
     trims: BTreeMap<RoadId, Trim>,
@@ -135,8 +159,7 @@ impl<'a> Planner<'a> {
             network,
             side,
             law,
-            parent: network.nodes().map(|(id, _)| (id, id)).collect(),
-            members: network.nodes().map(|(id, _)| (id, vec![id])).collect(),
+            clusters: Clusters::apart(network.nodes().map(|(id, _)| id), None),
             internal: BTreeSet::new(),
             rings: rings::rings(network, side),
             trims: BTreeMap::new(),
@@ -145,12 +168,16 @@ impl<'a> Planner<'a> {
     }
 
     fn root(&self, node: NodeId) -> NodeId {
-        self.parent[&node]
+        self.clusters.root(node)
+    }
+
+    fn members(&self, root: NodeId) -> &[NodeId] {
+        self.clusters.members(root)
     }
 
     fn arms(&self, root: NodeId) -> Vec<Arm<'a>> {
         let mut arms = Vec::new();
-        for &node in &self.members[&root] {
+        for &node in self.members(root) {
             for (id, end) in self.network.ends_at(node) {
                 if !self.internal.contains(&id)
                     && let Some(road) = self.network.road(id)
@@ -163,15 +190,15 @@ impl<'a> Planner<'a> {
     }
 
     fn centre(&self, root: NodeId) -> DVec2 {
-        let members = &self.members[&root];
+        let members = self.members(root);
         let positions = members.iter().filter_map(|&id| self.network.node(id));
         positions.map(|node| node.position()).sum::<DVec2>() / members.len() as f64
     }
 
     /// Takes roads that are too short for their junctions into them, until none is left; begins
-    /// with those at some clusters.
-    fn merge_short_roads(&mut self, dirty: BTreeSet<NodeId>) {
-        let mut dirty = self.merge_named(&dirty);
+    /// with those at all clusters but those that are kept.
+    fn merge_short_roads(&mut self) {
+        let mut dirty = self.merge_named(&self.clusters.open().collect());
         for _ in 0..MAX_ROUNDS {
             let mut touched = BTreeSet::new();
             for &root in &dirty {
@@ -243,7 +270,7 @@ impl<'a> Planner<'a> {
     fn merge_named(&mut self, nodes: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
         let network = self.network;
         // Listed before: roots go while others are merged with them.
-        let listed = nodes.iter().flat_map(|root| &self.members[root]);
+        let listed = nodes.iter().flat_map(|&root| self.members(root));
         let listed: Vec<NodeId> = listed.copied().collect();
         for node in listed {
             let rules = network.node(node).map(|node| &node.rules);
@@ -277,7 +304,8 @@ impl<'a> Planner<'a> {
     fn take_in(&mut self, id: RoadId, road: &Road) -> NodeId {
         self.internal.insert(id);
         self.trims.remove(&id);
-        self.union(self.root(road.from), self.root(road.to))
+        let (from, to) = (self.root(road.from), self.root(road.to));
+        self.clusters.union(from, to)
     }
 
     /// Whether merging two clusters over a road would take a ring apart: traffic goes around its
@@ -296,7 +324,7 @@ impl<'a> Planner<'a> {
 
     /// Whether a ring goes through a cluster.
     fn is_on_ring(&self, root: NodeId) -> bool {
-        let mut nodes = self.members[&root].iter();
+        let mut nodes = self.members(root).iter();
         nodes.any(|&node| {
             let ends = self.network.ends_at(node);
             ends.iter().any(|(id, _)| self.rings.contains(id))
@@ -307,29 +335,11 @@ impl<'a> Planner<'a> {
     fn extent(&self, a: NodeId, b: NodeId) -> f64 {
         let positions: Vec<_> = [a, b]
             .iter()
-            .flat_map(|root| &self.members[root])
+            .flat_map(|&root| self.members(root))
             .filter_map(|&id| Some(self.network.node(id)?.position()))
             .collect();
         let (low, high) = roadwright_geometry::polygon::bounds(&positions).unwrap_or_default();
         (high - low).length()
-    }
-
-    fn union(&mut self, a: NodeId, b: NodeId) -> NodeId {
-        // The smallest node is the root whatever the order of merging, so a junction has the same
-        // nodes and the same place among all after every edit that leads to the same network.
-        let (keep, drop) = (a.min(b), a.max(b));
-        if keep == drop {
-            return keep;
-        }
-        let moved = self.members.remove(&drop).unwrap_or_default();
-        for &node in &moved {
-            self.parent.insert(node, keep);
-        }
-        if let Some(members) = self.members.get_mut(&keep) {
-            members.extend(moved);
-            members.sort_unstable();
-        }
-        keep
     }
 
     /// Limits the trims of a road so that something of it remains.
@@ -352,29 +362,31 @@ impl<'a> Planner<'a> {
         self.limits.insert(id, limit);
     }
 
-    /// Builds all junctions but those that are known.
-    fn finish(mut self, known: impl Fn(NodeId) -> Option<Arc<Junction>>) -> Layout {
-        let roots: Vec<_> = self.members.keys().copied().collect();
-        let mut layout = Layout::default();
-        for root in roots {
-            // The trims of a junction that is known are known too.
-            let junction = known(root).unwrap_or_else(|| {
-                let junction = self.build(root);
-                for arm in &junction.arms {
-                    *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
-                }
-                Arc::new(junction)
-            });
-            for &node in &junction.nodes {
-                layout.junction_of.insert(node, layout.junctions.len());
-            }
-            layout.junctions.push(junction);
+    /// Builds all junctions but those that are kept.
+    fn finish(mut self, kept: Option<Kept<'_>>) -> Layout {
+        let roots: Vec<NodeId> = self.clusters.open().collect();
+        let mut junctions: Vec<Arc<Junction>> = roots.into_iter().map(|r| self.built(r)).collect();
+        // Both lists are in order, which this sort finds out and makes use of.
+        junctions.extend(kept.iter().flat_map(Kept::junctions).cloned());
+        junctions.sort_by_key(|junction| junction.nodes[0]);
+        Layout {
+            junction_of: numbers(&junctions, kept.map(|kept| kept.before)),
+            junctions,
+            trims: self.trims,
+            internal: self.internal,
+            rings: self.rings,
+            limits: self.limits,
         }
-        layout.trims = self.trims;
-        layout.internal = self.internal;
-        layout.rings = self.rings;
-        layout.limits = self.limits;
-        layout
+    }
+
+    /// Builds the junction of a cluster and notes what it cuts off its arms; the trims of a junction that is
+    /// kept are known.
+    fn built(&mut self, root: NodeId) -> Arc<Junction> {
+        let junction = self.build(root);
+        for arm in &junction.arms {
+            *self.trims.entry(arm.road).or_default().at_mut(arm.end) = arm.trim;
+        }
+        Arc::new(junction)
     }
 
     /// What is decided about a cluster: signals at any of its nodes rule all of it, else what the
@@ -383,7 +395,7 @@ impl<'a> Planner<'a> {
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));
-        let chosen = deciding_node(self.network, &self.members[&root]);
+        let chosen = deciding_node(self.network, self.members(root));
         let chosen = chosen.and_then(|id| Some(&self.network.node(id)?.rules));
         let Some(chosen) = chosen else {
             return JunctionRules {
@@ -434,16 +446,15 @@ impl<'a> Planner<'a> {
 
     /// What is decided at each node of a cluster.
     fn rules_of_nodes(&self, root: NodeId) -> impl Iterator<Item = &JunctionRules> {
-        let nodes = self.members[&root].iter();
+        let nodes = self.members(root).iter();
         nodes.filter_map(move |&id| Some(&self.network.node(id)?.rules))
     }
 
     fn build(&self, root: NodeId) -> Junction {
-        let members = &self.members[&root];
         let allows = |from: (RoadId, RoadEnd), to: (RoadId, RoadEnd)| self.allows(root, from, to);
         let limits = |road: RoadId, end: RoadEnd| self.limits.get(&road).map(|trim| trim.at(end));
         let site = Site {
-            nodes: members.clone(),
+            nodes: self.members(root).to_vec(),
             centre: self.centre(root),
             side: self.side,
             law: self.law,
@@ -468,7 +479,7 @@ impl<'a> Planner<'a> {
             return Some(LaneAccess::All);
         }
         // Buses may drive over lanes of their own.
-        let has_inside = self.members[&root].len() > 1;
+        let has_inside = self.members(root).len() > 1;
         (has_inside && leads_for(VehicleClass::Bus)).then_some(LaneAccess::Buses)
     }
 
@@ -495,8 +506,7 @@ impl<'a> Planner<'a> {
             if may_leave && via.after(&followed, to.0).is_some() {
                 return true;
             }
-            if !seen.insert((node, arrived_by, followed.clone())) || self.members[&root].len() == 1
-            {
+            if !seen.insert((node, arrived_by, followed.clone())) || self.members(root).len() == 1 {
                 continue;
             }
             for (id, end) in self.network.ends_at(node) {
@@ -525,7 +535,7 @@ impl<'a> Planner<'a> {
 
     /// The restrictions by way of roads that are kept at the nodes of a cluster.
     fn via_rules(&self, root: NodeId) -> ViaRules {
-        let nodes = self.members[&root].iter().copied();
+        let nodes = self.members(root).iter().copied();
         ViaRules::of(self.network, nodes, |_| true)
     }
 

@@ -77,6 +77,15 @@ pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
     drives(true) != drives(false)
 }
 
+/// Whether two roads are the same as far as rings go: where they lead, and which way they are driven.
+pub(super) fn is_same_way(a: &Road, b: &Road, side: DrivingSide) -> bool {
+    let drives =
+        |road: &Road| [true, false].map(|forward| road.lanes_driven(0.0, forward, side) > 0);
+    (a.from, a.to) == (b.from, b.to)
+        && drives(a) == drives(b)
+        && a.reference_line == b.reference_line
+}
+
 fn one_way(id: RoadId, road: &Road, side: DrivingSide) -> Option<OneWay> {
     if road.length() > LENGTH.end || !is_one_way(road, side) {
         return None;

@@ -15,6 +15,10 @@ use crate::road::Road;
 use crate::scenario::Scenario;
 use std::ops::Range;
 
+/// The centre lines of an edited network are those of before with new ones behind them, until the new ones are
+/// this share of all. Then those that are still used are copied.
+const MOST_OWN_LINES: f64 = 0.1;
+
 /// A network before an edit, with what was made of it.
 #[derive(Clone, Copy)]
 pub struct Before<'a> {
@@ -51,15 +55,6 @@ impl LaneGraph {
         Self::build(scenario, layout, Some(before))
     }
 
-    /// The lanelets of a road.
-    fn of_road(&self, id: RoadId) -> Range<LaneletId> {
-        let first = self.of_road.get(&id).copied().unwrap_or_default();
-        let own = self.lanelets[first as usize..].iter();
-        // Lanelets of a road stand in a row: they were added together.
-        let count = own.take_while(|lanelet| lanelet.road() == Some(id)).count();
-        first..first + count as LaneletId
-    }
-
     /// For each lanelet the one of an edited network that is the same piece of lane, or the
     /// connection between the same lanes; [`NO_LANELET`] if it is gone. Shapes may differ.
     /// O(lanelets log lanes).
@@ -81,8 +76,8 @@ impl LaneGraph {
             LaneletKind::Lane { section, .. } => section,
             LaneletKind::Connection { .. } => u16::MAX,
         };
-        for (key, lanelets) in &self.of_lane {
-            let others = edited.of_lane.get(key).map_or(&[][..], Vec::as_slice);
+        for (key, lanelets) in self.index.iter() {
+            let others = edited.index.of_lane(key);
             for &id in lanelets {
                 let own = section(self, id);
                 let same = others.iter().find(|&&other| section(edited, other) == own);
@@ -123,13 +118,19 @@ impl Builder {
         self.lanelets.reserve(before.lanelets.len() + 64);
         self.copies.reserve(before.lanelets.len() + 64);
         self.links.reserve(before.links.len() / 2 + 64);
-        self.lines.reserve_like(&before.lines);
+        self.continues_lines = before.lines.own_share() < MOST_OWN_LINES;
+        if self.continues_lines {
+            self.lines = before.lines.clone();
+        }
         self.copy_of = vec![NO_LANELET; before.lanelets.len()];
     }
 
     /// Adds a copy of a lanelet of before.
     fn push_copy(&mut self, id: LaneletId, before: &LaneGraph, lanelet: Lanelet) -> LaneletId {
-        let line = self.lines.push_copy(&before.lines, lanelet.line);
+        let line = match self.continues_lines {
+            true => lanelet.line,
+            false => self.lines.push_copy(&before.lines, lanelet.line),
+        };
         let copy = self.push(Lanelet { line, ..lanelet });
         self.copies[copy as usize] = id;
         self.copy_of[id as usize] = copy;
@@ -138,7 +139,7 @@ impl Builder {
 
     /// Adds the lanelets of a road as they were before.
     pub(super) fn copy_road(&mut self, road: RoadId, before: &LaneGraph) {
-        let ids = before.of_road(road);
+        let ids = before.index.of_road(road);
         let first = self.lanelets.len() as LaneletId;
         // Neighbours are lanelets of the same road, which keep their distance to each other.
         let moved = |beside: LaneletId| match beside {
@@ -149,8 +150,7 @@ impl Builder {
             let lanelet = before.lanelet(id).clone();
             let (left, right) = (moved(lanelet.left), moved(lanelet.right));
             let beside = lanelet.beside.map(moved);
-            let kind = lanelet.kind;
-            let copy = self.push_copy(
+            self.push_copy(
                 id,
                 before,
                 Lanelet {
@@ -160,9 +160,6 @@ impl Builder {
                     ..lanelet
                 },
             );
-            if let LaneletKind::Lane { lane, .. } = kind {
-                self.of_lane.entry((road, lane)).or_default().push(copy);
-            }
         }
     }
 

@@ -4,6 +4,7 @@
 //! connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
 
 use super::after_edit::{Before, first_paths};
+use super::lane_index::LaneIndex;
 use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets};
 use crate::access::{LaneAccess, RoadAccess};
 use crate::ids::RoadId;
@@ -53,8 +54,6 @@ impl LaneGraph {
             let Some((start, end)) = layout.remaining(id, road) else {
                 continue;
             };
-            // Also for a road that gets no lanelets: its range is then empty.
-            builder.of_road.insert(id, builder.lanelets.len() as u32);
             // Later roads may be shorter and still find room; the first that does not is named.
             if !builder.has_room(road, end - start) {
                 builder.left_out = builder.left_out.or(Some(id));
@@ -66,9 +65,10 @@ impl LaneGraph {
                 None => builder.add_road(id, road, (start, end), side),
             }
         }
+        builder.index = LaneIndex::new(&builder.lanelets);
         builder.link_sections();
         builder.add_connections(network, layout, before);
-        builder.of_internal = builder.ways_out(network, layout, side);
+        builder.of_internal = builder.ways_out((network, side), layout, before);
         builder.open_junctions(network, layout);
         let nodes = network.nodes().map(|(id, _)| id);
         let stays = |road| !layout.internal.contains(&road);
@@ -82,14 +82,20 @@ impl LaneGraph {
 pub(super) struct Builder {
     pub(super) lanelets: Vec<Lanelet>,
     pub(super) lines: CentreLines,
+    /// Whether the lines are those of before, and new ones behind them.
+    pub(super) continues_lines: bool,
     /// Pairs of a lanelet and one that follows it, in the order of each one's successors.
     pub(super) links: Vec<(LaneletId, LaneletId)>,
-    pub(super) of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    /// Made when all roads are there.
+    index: LaneIndex,
     of_internal: BTreeMap<(RoadId, i8), LaneletId>,
-    of_road: BTreeMap<RoadId, LaneletId>,
     pub(super) paths: Vec<PathLanelets>,
+    /// For each junction the index that it had before, if all its connections are copies.
+    pub(super) copied_junctions: Vec<Option<usize>>,
     /// Lanes so far, m.
     lane_length: f64,
+    /// Points of their centre lines, and of those of connections.
+    point_count: usize,
     left_out: Option<RoadId>,
     via_rules: ViaRules,
     /// For each lanelet the one of before that it is a copy of.
@@ -104,6 +110,7 @@ impl Builder {
     }
 
     pub(super) fn push(&mut self, lanelet: Lanelet) -> LaneletId {
+        self.point_count += lanelet.line.count as usize;
         self.lanelets.push(lanelet);
         self.copies.push(NO_LANELET);
         self.lanelets.len() as LaneletId - 1
@@ -118,7 +125,7 @@ impl Builder {
         // The widest section over the whole length: an upper bound that costs nothing.
         let most = road.lane_sections.iter().map(lanes).max().unwrap_or(0);
         let wanted = self.lane_length + most as f64 * length;
-        let has_room = wanted <= MOST_LANE && self.lines.point_count() <= MOST_POINTS;
+        let has_room = wanted <= MOST_LANE && self.point_count <= MOST_POINTS;
         if has_room {
             self.lane_length = wanted;
         }
@@ -171,7 +178,7 @@ impl Builder {
         let Some(line) = self.lines.push(&points) else {
             return NO_LANELET;
         };
-        let lanelet = self.push(Lanelet {
+        self.push(Lanelet {
             kind: LaneletKind::Lane {
                 road: id,
                 section: section as u16,
@@ -191,9 +198,7 @@ impl Builder {
             // Descending for lanes against the reference line, so that the share of a lanelet is
             // the share of its span for both.
             road_span: if forward { (from, to) } else { (to, from) },
-        });
-        self.of_lane.entry((id, lane.id)).or_default().push(lanelet);
-        lanelet
+        })
     }
 
     /// Neighbouring lanes of one direction, and which of them one may change to; `ids` run from left to right seen along the road.
@@ -332,11 +337,18 @@ impl Builder {
         before: Option<Before<'_>>,
     ) {
         let first_paths = before.map(|before| first_paths(before.layout));
+        let shared = before.map(|before| before.layout.shared_by(layout));
         for (j, junction) in layout.junctions.iter().enumerate() {
-            if let Some((before, firsts)) = before.zip(first_paths.as_ref())
-                && let Some(old) = before.layout.shared(junction)
-                && self.copy_connections(j as u32, firsts[old]..firsts[old + 1], before.graph)
-            {
+            let old = before
+                .zip(first_paths.as_ref())
+                .and_then(|(before, firsts)| {
+                    let old = shared.as_ref()?[j]?;
+                    let paths = firsts[old]..firsts[old + 1];
+                    let is_copied = self.copy_connections(j as u32, paths, before.graph);
+                    is_copied.then_some(old)
+                });
+            self.copied_junctions.push(old);
+            if old.is_some() {
                 continue;
             }
             for (p, path) in junction.paths.iter().enumerate() {
@@ -397,8 +409,7 @@ impl Builder {
 
     /// Gives each connection the most open access of the drivable roads at its junction.
     ///
-    /// For all connections, also those that are copies: an edit may change the access of a road
-    /// whose junctions it leaves as they are.
+    /// Copies have it: an edit that changes the access of a road lays out the junctions at its ends again.
     fn open_junctions(&mut self, network: &RoadNetwork, layout: &Layout) {
         let most_open = |junction: &Arc<Junction>| {
             let roads = junction
@@ -408,10 +419,15 @@ impl Builder {
             let drivable = roads.filter(|road| road.is_drivable());
             drivable.map(|road| road.access).min().unwrap_or_default()
         };
-        let accesses: Vec<RoadAccess> = layout.junctions.iter().map(most_open).collect();
+        let junctions = layout.junctions.iter().zip(&self.copied_junctions);
+        let accesses =
+            junctions.map(|(junction, copy)| copy.is_none().then(|| most_open(junction)));
+        let accesses: Vec<Option<RoadAccess>> = accesses.collect();
         for lanelet in &mut self.lanelets {
-            if let LaneletKind::Connection { junction, .. } = lanelet.kind {
-                lanelet.road_access = accesses[junction as usize];
+            if let LaneletKind::Connection { junction, .. } = lanelet.kind
+                && let Some(access) = accesses[junction as usize]
+            {
+                lanelet.road_access = access;
             }
         }
     }
@@ -428,7 +444,7 @@ impl Builder {
 
     /// The lanelet of a lane next to a junction.
     fn lanelet_at(&self, network: &RoadNetwork, layout: &Layout, at: LaneEnd) -> Option<LaneletId> {
-        let list = self.of_lane.get(&(at.road, at.lane))?;
+        let list = self.index.of_lane((at.road, at.lane));
         let id = match at.end {
             RoadEnd::Start => *list.first()?,
             RoadEnd::End => *list.last()?,
@@ -450,15 +466,17 @@ impl Builder {
     ///
     /// Planners walk these lists millions of times; one array and a range for each lanelet keep
     /// them together in memory.
-    fn finish(self, identity: u64) -> (LaneGraph, Vec<LaneletId>) {
+    fn finish(mut self, identity: u64) -> (LaneGraph, Vec<LaneletId>) {
         let count = self.lanelets.len();
+        if !self.continues_lines {
+            self.lines.share();
+        }
         let mut graph = LaneGraph {
             lanelets: self.lanelets,
             lines: self.lines,
             links: Vec::with_capacity(2 * self.links.len()),
-            of_lane: self.of_lane,
+            index: self.index,
             of_internal: self.of_internal,
-            of_road: self.of_road,
             paths: self.paths,
             left_out: self.left_out,
             via_rules: self.via_rules,

@@ -7,8 +7,9 @@
 //!     -------.  .---.......---.  .-----       to `x` drives through and arrives just beyond the junction.
 //! ```
 
+use super::after_edit::Before;
 use super::build::Builder;
-use super::{LaneletId, NO_LANELET};
+use super::{LaneGraph, LaneletId, NO_LANELET};
 use crate::ids::RoadId;
 use crate::junction::Layout;
 use crate::network::RoadNetwork;
@@ -23,13 +24,13 @@ use std::f64::consts::FRAC_PI_4;
 const ON_LANE: f64 = 2.0;
 
 impl Builder {
-    /// For each lane of a road within a junction what stands for places on it.
-    /// O(lanes within junctions * connections of theirs).
+    /// For each lane of a road within a junction what stands for places on it; copied where all connections
+    /// of the junction are. O(lanes within junctions * connections of theirs).
     pub(super) fn ways_out(
         &self,
-        network: &RoadNetwork,
+        (network, side): (&RoadNetwork, DrivingSide),
         layout: &Layout,
-        side: DrivingSide,
+        before: Option<Before<'_>>,
     ) -> BTreeMap<(RoadId, i8), LaneletId> {
         let mut found = BTreeMap::new();
         if layout.internal.is_empty() {
@@ -43,6 +44,10 @@ impl Builder {
             let Some(&junction) = layout.junction_of.get(&road.from) else {
                 continue;
             };
+            if let Some(before) = before.filter(|_| self.copied_junctions[junction].is_some()) {
+                found.extend(self.copied_ways_out(id, before.graph));
+                continue;
+            }
             let paths = firsts[junction]..firsts[junction + 1];
             for (lane, pose) in middles(road, side) {
                 if let Some(to) = self.way_out(paths.clone(), pose) {
@@ -51,6 +56,16 @@ impl Builder {
             }
         }
         found
+    }
+
+    /// What stood for the lanes of a road before.
+    fn copied_ways_out(
+        &self,
+        road: RoadId,
+        before: &LaneGraph,
+    ) -> impl Iterator<Item = ((RoadId, i8), LaneletId)> {
+        let lanes = before.of_internal.range((road, i8::MIN)..=(road, i8::MAX));
+        lanes.map(|(&lane, &to)| (lane, self.copy_of[to as usize]))
     }
 
     /// The lanelet behind the connection that lies nearest to a place and leads the same way.

@@ -18,6 +18,7 @@
 mod after_edit;
 mod build;
 mod internal;
+mod lane_index;
 mod reach;
 
 pub use after_edit::Before;
@@ -29,6 +30,7 @@ use crate::ids::RoadId;
 use crate::junction::{Layout, Turn};
 use crate::scenario::Scenario;
 use crate::via_rules::{Followed, ViaRules};
+use lane_index::LaneIndex;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use std::collections::BTreeMap;
 
@@ -152,12 +154,10 @@ pub struct LaneGraph {
     lines: CentreLines,
     /// Successors and predecessors of all lanelets.
     links: Vec<LaneletId>,
-    /// Lane lanelets by (road, lane), in the order of lane sections.
-    of_lane: BTreeMap<(RoadId, i8), Vec<LaneletId>>,
+    /// Those of lanes by road and lane.
+    index: LaneIndex,
     /// What stands for the lanes of roads within junctions.
     of_internal: BTreeMap<(RoadId, i8), LaneletId>,
-    /// Where the lanelets of each road begin.
-    of_road: BTreeMap<RoadId, LaneletId>,
     /// The paths of all junctions, those of one after those of another.
     paths: Vec<PathLanelets>,
     left_out: Option<RoadId>,
@@ -218,9 +218,10 @@ impl LaneGraph {
         self.lines.line(span)
     }
 
-    /// Points of all centre lines together.
-    pub fn point_count(&self) -> usize {
-        self.lines.point_count()
+    /// Whether the points of lanelets that are copies lie where they lay in another graph
+    /// ([`Lanelet::line_span`]).
+    pub fn shares_lines_with(&self, other: &Self) -> bool {
+        self.lines.share_with(&other.lines)
     }
 
     /// Lanelets that follow, in a fixed order.
@@ -301,8 +302,7 @@ impl LaneGraph {
 
     /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
     pub fn lanes_of(&self, road: RoadId) -> impl Iterator<Item = (i8, &[LaneletId])> {
-        let lanes = self.of_lane.range((road, i8::MIN)..=(road, i8::MAX));
-        lanes.map(|(&(_, lane), lanelets)| (lane, &lanelets[..]))
+        self.index.lanes_of(road)
     }
 
     /// The lanelet at a place, and the distance along it; `None` if no drivable lane is there.
@@ -311,9 +311,10 @@ impl LaneGraph {
     /// whole, for the start of the lane behind the junction to which who drives over the place comes.
     pub fn locate(&self, place: &LanePlace) -> Option<(LaneletId, f64)> {
         let lane = (place.road, place.lane);
-        let Some(lanelets) = self.of_lane.get(&lane) else {
+        let lanelets = self.index.of_lane(lane);
+        if lanelets.is_empty() {
             return self.of_internal.get(&lane).map(|&behind| (behind, 0.0));
-        };
+        }
         // The place may lie inside a junction: then it is moved to the nearest part of the lane.
         let miss = |id: &&LaneletId| {
             let (a, b) = self.lanelet(**id).road_span;

@@ -57,20 +57,21 @@ enum Change {
 }
 
 impl Editing<'_> {
-    /// Takes over the changes from `old`, which the world runs, to `new`; if they may wait, they do while
-    /// somebody is in a junction that they change.
+    /// Takes over the changes from `old`, which the world runs, to `new`. They wait while somebody is in a
+    /// junction that they change, unless they have waited: then the ground after them is prepared.
     pub(crate) fn apply(
         &mut self,
         (old, new): (&Scenario, &Scenario),
         registry: &Registry,
-        may_wait: bool,
+        prepared: Option<Arc<Ground>>,
     ) -> Result<Entry, SimulationError> {
         // Everything that can fail has to before anything is changed.
         let has_new_stacks = old.stacks() != new.stacks();
         if has_new_stacks {
             self.modules.check(new, registry)?;
         }
-        let ground = self.ground.after_edit(old, new);
+        let may_wait = prepared.is_none();
+        let ground = prepared.unwrap_or_else(|| self.ground.after_edit(old, new));
         ground.check_size()?;
         let levels = LevelChoice {
             default: new.settings().dynamics,
@@ -81,7 +82,7 @@ impl Editing<'_> {
         let flows = running_flows(new, &ground, self.clock.seed, self.lenient)?;
         let to_empty = self.junctions_to_empty(&ground);
         if may_wait && !to_empty.is_empty() {
-            return Ok(self.empty(to_empty, &ground));
+            return Ok(self.empty(to_empty, ground));
         }
         self.open();
 

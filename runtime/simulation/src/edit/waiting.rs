@@ -17,6 +17,7 @@ use crate::ground::Ground;
 use crate::traffic::{Claims, Setting};
 use roadwright_agent::Registry;
 use roadwright_scenario::{RoadEnd, RoadId, Scenario};
+use std::sync::Arc;
 
 /// An edit waits so long at most, s: a vehicle leaves the largest junction in less, unless it stands.
 const LONGEST: f64 = 30.0;
@@ -34,6 +35,8 @@ pub(crate) struct WaitingEdit {
     /// What it is to run.
     pub(crate) new: Scenario,
     pub(crate) registry: Registry,
+    /// The ground after it.
+    pub(crate) ground: Arc<Ground>,
     /// When the first edit came that has waited since, s.
     pub(crate) since: f64,
     /// Whether those who come are held back, since stop lines move outward.
@@ -43,7 +46,6 @@ pub(crate) struct WaitingEdit {
 }
 
 /// What becomes of an edit.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Entry {
     /// It has entered.
     Entered,
@@ -53,6 +55,8 @@ pub(crate) enum Entry {
         holds_back: bool,
         /// Whether the junctions are closed.
         is_closed: bool,
+        /// The ground after it: it is not made again when the edit enters.
+        ground: Arc<Ground>,
     },
 }
 
@@ -122,12 +126,12 @@ impl Editing<'_> {
     }
 
     /// Empties junctions for an edit.
-    pub(super) fn empty(&mut self, junctions: Vec<u32>, after: &Ground) -> Entry {
+    pub(super) fn empty(&mut self, junctions: Vec<u32>, after: Arc<Ground>) -> Entry {
         let claims = &self.traffic.claims;
         // What an edit before this one has begun is gone on with.
         let held_back = claims.held_back();
         let has_closed = !claims.closed().is_empty();
-        let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, after);
+        let holds_back = !held_back.is_empty() || self.moves_lines(&junctions, &after);
         let was_held_back = junctions
             .iter()
             .all(|junction| held_back.contains(junction));
@@ -143,6 +147,7 @@ impl Editing<'_> {
         Entry::Waits {
             holds_back,
             is_closed,
+            ground: after,
         }
     }
 

@@ -10,7 +10,7 @@ const CELL: f64 = 4.0;
 const MOST_CELLS: f64 = 4e6;
 
 /// Something in a cell, with its box.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Entry {
     low: DVec2,
     high: DVec2,
@@ -18,8 +18,8 @@ struct Entry {
 }
 
 /// Boxes by the cells that they cover.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Cells {
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Cells {
     origin: DVec2,
     cell: f64,
     columns: usize,

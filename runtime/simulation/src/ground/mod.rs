@@ -3,6 +3,7 @@
 mod cells;
 mod crossings;
 mod lane_finder;
+mod lane_obstacles;
 mod loose;
 mod named_places;
 mod obstacles;
@@ -12,6 +13,7 @@ mod signal_heads;
 
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
+pub(crate) use lane_obstacles::LaneObstacles;
 pub(crate) use loose::LooseKind;
 pub(crate) use obstacles::{
     Displaced, MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, Obstacles, Owner, SIDE_CLEARANCE,
@@ -54,6 +56,8 @@ pub(crate) const WARMED: usize = 128;
 pub struct Ground {
     pub(crate) roads: Arc<Roads>,
     pub(crate) obstacles: Arc<Obstacles>,
+    /// Which lanes they are near to.
+    pub(crate) lane_obstacles: Arc<LaneObstacles>,
     terrain: Option<Arc<HeightField>>,
     /// Whether its slopes act on planar levels.
     slopes: bool,
@@ -77,11 +81,13 @@ impl Ground {
     /// Prepares the ground of a scenario. Cost: that of laying out all junctions and lanes.
     pub fn new(scenario: &Scenario) -> Arc<Self> {
         let roads = Arc::new(Roads::new(scenario));
-        let obstacles = Arc::new(Obstacles::new(scenario, &roads.graph));
+        let obstacles = Arc::new(Obstacles::new(scenario));
+        let lane_obstacles = LaneObstacles::new(scenario, &obstacles, &roads.graph, None);
         Arc::new(Self {
             grip: roads.grip(scenario),
             roads,
             obstacles,
+            lane_obstacles: Arc::new(lane_obstacles),
             terrain: scenario.shared_terrain(),
             slopes: scenario.settings().slopes,
             finder: Arc::default(),
@@ -95,34 +101,50 @@ impl Ground {
     /// The ground after an edit from `old`, whose ground this is, to `new`.
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
+        let changed = old.network().differing_roads(new.network());
         // Where buses drive, others have to ask, and alleys are longer.
         let has_same_lanes = custom(old) == custom(new)
-            && has_same_lanes(old, new)
+            && has_same_lanes(old, new, &changed)
             && has_long_vehicles(old) == has_long_vehicles(new);
+        let has_same_obstacles = same_obstacles(old, new) && old.forests() == new.forests();
         // Which lanes they reach depends on how large vehicles are.
-        let has_same_obstacles = same_obstacles(old, new)
-            && old.forests() == new.forests()
-            && old.vehicle_types() == new.vehicle_types();
-        let places = named_places(new);
+        let has_same_reach = has_same_obstacles && old.vehicle_types() == new.vehicle_types();
+        let places = if has_same_places(old, new, &changed) {
+            self.places.clone()
+        } else {
+            Arc::new(named_places(new))
+        };
         let (before, after) = (old.settings(), new.settings());
         let has_same_terrain = old.terrain() == new.terrain() && before.slopes == after.slopes;
         let has_same_grip = before.grip == after.grip;
         let has_same_land = has_same_terrain && has_same_grip;
-        if has_same_lanes && has_same_obstacles && has_same_land && *self.places == places {
+        if has_same_lanes && has_same_reach && has_same_land && self.places == places {
             return self.clone();
         }
         // What an edit does not reach is shared with the ground before, not copied: moving a tree in a
         // city must not lay out its junctions again.
-        let (roads, finder) = if has_same_lanes {
-            (self.roads.clone(), self.finder.clone())
+        let (roads, copies) = if has_same_lanes {
+            (self.roads.clone(), None)
         } else {
-            (Arc::new(self.roads.after_edit(old, new)), Arc::default())
+            let (roads, copies) = self.roads.after_edit(old, new);
+            (Arc::new(roads), Some(copies))
         };
-        // Obstacles know which lanelets they are near to, so new lanes make them anew as well.
-        let obstacles = if has_same_lanes && has_same_obstacles {
+        let obstacles = if has_same_obstacles {
             self.obstacles.clone()
         } else {
-            Arc::new(Obstacles::new(new, &roads.graph))
+            Arc::new(Obstacles::new(new))
+        };
+        let lane_obstacles = if has_same_lanes && has_same_reach {
+            self.lane_obstacles.clone()
+        } else {
+            let known = copies.as_ref().filter(|_| has_same_reach);
+            let known = known.map(|copies| lane_obstacles::Known {
+                lanes: &self.lane_obstacles,
+                graph: &self.roads.graph,
+                copies,
+            });
+            let lanes = LaneObstacles::new(new, &obstacles, &roads.graph, known);
+            Arc::new(lanes)
         };
         let grip = if has_same_lanes && has_same_grip {
             self.grip.clone()
@@ -132,11 +154,16 @@ impl Ground {
         Arc::new(Self {
             grip,
             obstacles,
+            lane_obstacles,
             terrain: new.shared_terrain(),
             slopes: new.settings().slopes,
-            places: Arc::new(places),
+            places,
+            finder: if has_same_lanes {
+                self.finder.clone()
+            } else {
+                Arc::default()
+            },
             roads,
-            finder,
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
             hash: OnceLock::new(),
@@ -606,25 +633,138 @@ fn hash_terrain(terrain: &HeightField, hasher: &mut impl Hasher) {
 }
 
 /// Whether all that the lanelets are made of is the same: street names may differ.
-fn has_same_lanes(old: &Scenario, new: &Scenario) -> bool {
+fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
     let (a, b) = (old.network(), new.network());
-    let same = |(id, road): (RoadId, &Road)| {
-        b.road(id).is_some_and(|other| {
-            // Scenarios share roads that an edit has not touched: nearly all are the same object.
-            std::ptr::eq(road, other) || {
-                let name = road.name.clone();
-                *road
-                    == Road {
-                        name,
-                        ..other.clone()
-                    }
+    let is_same = |before: &Road, after: &Road| {
+        let name = after.name.clone();
+        *after
+            == Road {
+                name,
+                ..before.clone()
             }
-        })
     };
-    a.road_count() == b.road_count() && a.nodes().eq(b.nodes()) && a.roads().all(same)
+    a.nodes().eq(b.nodes()) && all_roads(old, new, changed, is_same)
+}
+
+/// Whether all that has a name is where it was.
+fn has_same_places(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
+    let is_same = |before: &Road, after: &Road| {
+        (&before.name, &before.reference_line) == (&after.name, &after.reference_line)
+    };
+    old.points_of_interest() == new.points_of_interest() && all_roads(old, new, changed, is_same)
+}
+
+/// Whether some roads are in two scenarios and alike in both.
+fn all_roads(
+    old: &Scenario,
+    new: &Scenario,
+    roads: &[RoadId],
+    are_alike: impl Fn(&Road, &Road) -> bool,
+) -> bool {
+    roads.iter().all(|&id| {
+        let pair = old.network().road(id).zip(new.network().road(id));
+        pair.is_some_and(|(before, after)| are_alike(before, after))
+    })
 }
 
 /// Whether two scenarios have the same obstacles; an edit of anything else shares them.
 fn same_obstacles(old: &Scenario, new: &Scenario) -> bool {
     std::ptr::eq(old.obstacles(), new.obstacles()) || old.obstacles() == new.obstacles()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{draw_street, equip, street};
+    use roadwright_geometry::math::Stream;
+    use roadwright_geometry::unit;
+    use roadwright_scenario::{Edit, Obstacle, Shape, file};
+    use std::path::PathBuf;
+
+    /// The streets of old-town, with posts at the middle of lanes and beside them.
+    fn town() -> Scenario {
+        let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+        let mut town = file::load(&folder.join("old-town.scenario.json")).unwrap();
+        equip(&mut town);
+        let ground = Ground::new(&town);
+        let mut stream = Stream::new(3, "posts", 0);
+        let graph = ground.graph();
+        for lane in (0..graph.lanelets().len() as LaneletId).step_by(2) {
+            // Near its end, so that it matters how vehicles swing out behind it.
+            let end = graph
+                .line(lane)
+                .position(graph.lanelet(lane).length() - 4.0);
+            let aside = unit(stream.next_in(0.0, 6.0));
+            let place = end + stream.next_in(1.0, 3.5) * aside;
+            let post = Obstacle {
+                name: "post".into(),
+                shape: Shape::Circle {
+                    x: place.x,
+                    y: place.y,
+                    radius: 0.2,
+                },
+                height: 1.0,
+                mass: None,
+            };
+            let id = town.next_obstacle_id();
+            town.apply(Edit::Obstacle(id, Some(Box::new(post))))
+                .unwrap();
+        }
+        town
+    }
+
+    /// Some change of the roads, or of the vehicles.
+    fn change(town: &mut Scenario, stream: &mut Stream) {
+        let roads: Vec<RoadId> = town.network().roads().map(|(id, _)| id).collect();
+        let id = roads[stream.next_index(roads.len())];
+        let mut road = town.network().road(id).unwrap().clone();
+        match stream.next_index(6) {
+            0 => drop(town.apply(Edit::Road(id, None))),
+            1 | 2 => {
+                let wider = stream.next_in(-0.4, 0.6);
+                for section in &mut road.lane_sections {
+                    for lane in &mut section.lanes {
+                        lane.width[0].a = (lane.width[0].a + wider).max(1.5);
+                    }
+                }
+                drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
+            }
+            3 => {
+                road.name.push('e');
+                drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
+            }
+            4 => {
+                let at = road.reference_line.point(0.5 * road.length(), 0.0);
+                let far = (at.x + stream.next_in(-90.0, 90.0), at.y + 60.0);
+                draw_street(town, ((at.x, at.y), far), &street(1, 1));
+            }
+            _ => {
+                let types = town.vehicle_types().clone();
+                let (name, mut kind) = types.into_iter().next().unwrap();
+                kind.width += stream.next_in(-0.1, 0.2);
+                drop(town.apply(Edit::VehicleType(name, Some(Box::new(kind)))));
+            }
+        }
+    }
+
+    #[test]
+    fn the_ground_after_edits_is_that_made_from_nothing() {
+        let mut town = town();
+        let mut ground = Ground::new(&town);
+        let mut stream = Stream::new(5, "edits", 0);
+        let mut kept_bodies = 0;
+        for _ in 0..40 {
+            let before = town.clone();
+            change(&mut town, &mut stream);
+            let next = ground.after_edit(&before, &town);
+            let fresh = Ground::new(&town);
+            roads::tests::assert_same(&next.roads, &fresh.roads);
+            assert_eq!(next.lane_obstacles, fresh.lane_obstacles);
+            assert_eq!(next.places, fresh.places);
+            assert_eq!(next.hash(), fresh.hash());
+            kept_bodies += usize::from(Arc::ptr_eq(&next.obstacles, &ground.obstacles));
+            ground = next;
+        }
+        assert_eq!(kept_bodies, 40);
+    }
 }

@@ -6,17 +6,12 @@ use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{polygon, unit};
-use roadwright_scenario::junction::Body as VehicleBody;
-use roadwright_scenario::lane_graph::LaneGraph;
-use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape, VehicleType};
+use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
 use roadwright_vehicle::rigid::{Solid, Still};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::hash::Hasher;
 use std::sync::OnceLock;
-
-/// Lanes closer to an obstacle than this look out for it, m.
-const WATCH_DISTANCE: f64 = 6.0;
 
 /// How far a vehicle on a lane sees obstacles from its front, m, and how wide, rad: the reach of the fuzzy
 /// driver's terms ([Gerdelan 2011], table 8.2).
@@ -27,10 +22,8 @@ pub(crate) const SIDE_CLEARANCE: f64 = 0.3;
 /// A vehicle beside the middle of its lane looks that much to the side, but no more than this, m:
 /// in a lane change it does not look along the lane that it leaves.
 pub(crate) const MOST_ASIDE: f64 = 0.5;
-/// Lines of lanes are looked at in steps of this, m, and bodies count as near that are this much too far: more
-/// than the steps can miss.
+/// Stretches of lanes are looked at in steps of this, m.
 const STEP: f64 = 1.0;
-const SLACK: f64 = 0.25;
 
 /// Trees are so high for vehicles that drive against them, m.
 const TREE_HEIGHT: f64 = 6.0;
@@ -162,19 +155,10 @@ pub(crate) struct Obstacles {
     largest: f64,
     /// All bodies by their boxes.
     cells: Cells,
-    /// Those that may be in the way of somebody on a lane. In a town nearly every lane has houses beside it,
-    /// and hardly one in its way.
-    in_ways: Cells,
-    /// Whether a lanelet passes close to one.
-    watched: Vec<bool>,
-    /// Whether a car, and any vehicle, that drives along the middle of a lanelet may touch one.
-    touched: Vec<[bool; 2]>,
-    /// Whether somebody on a lanelet may see one that is in a way.
-    seen: Vec<bool>,
 }
 
 impl Obstacles {
-    pub(crate) fn new(scenario: &Scenario, graph: &LaneGraph) -> Self {
+    pub(crate) fn new(scenario: &Scenario) -> Self {
         let mut bodies = Vec::new();
         let mut statures = Vec::new();
         for (&id, obstacle) in scenario.obstacles() {
@@ -204,64 +188,9 @@ impl Obstacles {
             large: Vec::new(),
             largest: 0.0,
             cells: Cells::default(),
-            in_ways: Cells::default(),
-            watched: Vec::new(),
-            touched: Vec::new(),
-            seen: Vec::new(),
         };
         obstacles.index();
-        obstacles.index_ways(scenario, graph);
-        let near = |point: &DVec2| {
-            obstacles
-                .nearest(*point, WATCH_DISTANCE, &Displaced::default(), false, |_| {
-                    true
-                })
-                .is_some()
-        };
-        // Looking for obstacles costs each vehicle a search in every question to its controller. Lanelets
-        // know whether there is anything near, so on most of them nobody searches.
-        obstacles.watched = (0..graph.lanelets().len() as u32)
-            .map(|id| graph.line(id).points().iter().any(near))
-            .collect();
-        obstacles.touched = obstacles.touched_from(scenario, graph);
         obstacles
-    }
-
-    /// Whether a car, and any vehicle, that drives along the middle of a lanelet may touch a body, for each
-    /// lanelet.
-    ///
-    /// A vehicle is straight, its lane need not be: it leaves the middle by what the lane turns within its
-    /// length, and its front may be on the next lanelet already. In a town hardly a lanelet of those with
-    /// houses beside them is left.
-    fn touched_from(&self, scenario: &Scenario, graph: &LaneGraph) -> Vec<[bool; 2]> {
-        let bodies = || scenario.vehicle_types().values().map(body_of);
-        let cars = bodies().filter(|body| !body.exceeds_car());
-        // Width, and from the rear axle to the farther end, m.
-        let largest = [cars.collect::<Vec<_>>(), bodies().collect()].map(|class| {
-            let largest = |of: fn(&VehicleBody) -> f64| class.iter().map(of).fold(0.0, f64::max);
-            (
-                largest(|body| body.width),
-                largest(|body| body.front.max(body.rear)),
-            )
-        });
-        let lanelets = 0..graph.lanelets().len() as u32;
-        let swings: Vec<[f64; 2]> = (lanelets.clone())
-            .map(|id| largest.map(|(_, reach)| swing(graph.line(id).points(), reach)))
-            .collect();
-        let may_touch = |id: u32, class: usize| {
-            let beside = graph.predecessors(id).iter().chain(graph.successors(id));
-            let around = beside
-                .chain([&id])
-                .map(|&near| swings[near as usize][class]);
-            let swing = around.fold(0.0, f64::max);
-            let reach = (0.5 * largest[class].0 + swing + SLACK).min(WATCH_DISTANCE);
-            let stretches = graph.line(id).points().windows(2);
-            let mut stretches = stretches.map(|pair| (pair[0], pair[1]));
-            stretches.any(|stretch| self.any_near(stretch, reach))
-        };
-        lanelets
-            .map(|id| [0, 1].map(|class| self.watched[id as usize] && may_touch(id, class)))
-            .collect()
     }
 
     /// Adds all bodies to a hash.
@@ -305,64 +234,33 @@ impl Obstacles {
         // A look-up must reach as far as the largest body is wide: few walls of 300 m are cheaper in a
         // list than every look-up over 300 m.
         self.grid.rebuild(&middles, 20.0);
-        let boxes = (0u32..).zip(&self.bodies);
-        let boxes: Vec<_> = boxes
-            .map(|(number, (_, body))| (number, body.bounds()))
-            .collect();
-        self.cells = Cells::new(&boxes, self.touching());
+        let numbers: Vec<u32> = (0..self.bodies.len() as u32).collect();
+        self.cells = self.cells_of(&numbers);
     }
 
-    /// Whether a body, by its number, may reach into a disc.
-    fn touching(&self) -> impl Fn(u32, DVec2, f64) -> bool {
-        |number, middle, radius| !self.bodies[number as usize].1.is_apart(middle, radius)
+    /// Some bodies, by growing number, by their boxes.
+    pub(super) fn cells_of(&self, numbers: &[u32]) -> Cells {
+        let boxes = numbers.iter().map(|&number| (number, self.bounds(number)));
+        let boxes: Vec<_> = boxes.collect();
+        Cells::new(&boxes, |number, middle, radius| {
+            !self.bodies[number as usize].1.is_apart(middle, radius)
+        })
     }
 
-    /// Finds out which bodies may be in the way of somebody on a lane, and who may see them.
-    ///
-    /// A body is in the way where its nearest point lies beside the middle of a lane by less than half of
-    /// the vehicle and [`SIDE_CLEARANCE`], for one that looks [`MOST_ASIDE`] to the side.
-    fn index_ways(&mut self, scenario: &Scenario, graph: &LaneGraph) {
-        if self.bodies.is_empty() {
-            return;
-        }
-        let types = || scenario.vehicle_types().values();
-        let widest = types().map(|kind| kind.width).fold(0.0, f64::max);
-        let longest = types().map(|kind| kind.length).fold(0.0, f64::max);
-        let beside = 0.5 * widest + SIDE_CLEARANCE + MOST_ASIDE + SLACK;
-        let mut is_in_way = vec![false; self.bodies.len()];
-        let lines = (0..graph.lanelets().len() as u32).map(|id| graph.line(id));
-        for line in lines.clone() {
-            for pair in line.points().windows(2) {
-                self.mark_near((pair[0], pair[1]), beside, &mut is_in_way);
-            }
-        }
-        let boxes = (0u32..).zip(&self.bodies).zip(&is_in_way);
-        let boxes = boxes.filter(|(_, is_in_way)| **is_in_way);
-        let boxes: Vec<_> = boxes
-            .map(|((number, (_, body)), _)| (number, body.bounds()))
-            .collect();
-        self.in_ways = Cells::new(&boxes, self.touching());
-        // From the rear axle on the line to the front, and from there as far as one sees.
-        let sight = DVec2::splat(OBSTACLE_REACH + longest + WATCH_DISTANCE);
-        let sees = |point: &DVec2| {
-            let mut sees = false;
-            self.in_ways
-                .for_each_in(*point - sight, *point + sight, |_| sees = true);
-            sees
-        };
-        self.seen = lines.map(|line| line.points().iter().any(sees)).collect();
+    /// The corners of the box around a body.
+    pub(super) fn bounds(&self, number: u32) -> (DVec2, DVec2) {
+        self.bodies[number as usize].1.bounds()
     }
 
-    /// Marks the bodies within a distance of a stretch.
-    fn mark_near(&self, stretch: (DVec2, DVec2), distance: f64, marks: &mut [bool]) {
-        self.for_each_beside(stretch, distance, |number| {
-            let mark = &mut marks[number as usize];
-            *mark = *mark || self.is_near(number, stretch, distance);
-        });
+    /// Whether any body is within a distance of a point.
+    pub(super) fn is_any_within(&self, point: DVec2, distance: f64) -> bool {
+        let displaced = Displaced::default();
+        let nearest = self.nearest(point, distance, &displaced, None, |_| true);
+        nearest.is_some()
     }
 
     /// Whether any body is within a distance of a stretch.
-    fn any_near(&self, stretch: (DVec2, DVec2), distance: f64) -> bool {
+    pub(super) fn any_near(&self, stretch: (DVec2, DVec2), distance: f64) -> bool {
         let mut is_near = false;
         self.for_each_beside(stretch, distance, |number| {
             is_near = is_near || self.is_near(number, stretch, distance);
@@ -371,13 +269,18 @@ impl Obstacles {
     }
 
     /// Calls `visit` with the bodies in the box around a stretch.
-    fn for_each_beside(&self, (from, to): (DVec2, DVec2), distance: f64, visit: impl FnMut(u32)) {
+    pub(super) fn for_each_beside(
+        &self,
+        (from, to): (DVec2, DVec2),
+        distance: f64,
+        visit: impl FnMut(u32),
+    ) {
         let (low, high) = (from.min(to) - distance, from.max(to) + distance);
         self.cells.for_each_in(low, high, visit);
     }
 
     /// Whether a body is within a distance of a stretch, looked at in steps.
-    fn is_near(&self, number: u32, (from, to): (DVec2, DVec2), distance: f64) -> bool {
+    pub(super) fn is_near(&self, number: u32, (from, to): (DVec2, DVec2), distance: f64) -> bool {
         let body = &self.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
         (0..=steps as u32).any(|step| {
@@ -399,40 +302,21 @@ impl Obstacles {
         }
     }
 
-    /// Whether vehicles on a lanelet have to look out for obstacles.
-    #[inline]
-    pub(crate) fn is_watched(&self, lanelet: u32) -> bool {
-        self.watched[lanelet as usize]
-    }
-
-    /// Whether a vehicle that drives along the middle of a lanelet may touch an obstacle; one that is no car
-    /// is long.
-    #[inline]
-    pub(crate) fn may_be_touched(&self, lanelet: u32, is_long: bool) -> bool {
-        self.touched[lanelet as usize][usize::from(is_long)]
-    }
-
-    /// Whether somebody who keeps to a lanelet may see an obstacle in its way.
-    #[inline]
-    pub(crate) fn is_seen_from(&self, lanelet: u32) -> bool {
-        self.seen[lanelet as usize]
-    }
-
-    /// The nearest point of an obstacle within `reach` that passes a test; with `in_ways` only of those that
-    /// may be in the way of somebody on a lane.
+    /// The nearest point of an obstacle within `reach` that passes a test, of all or only of some by their
+    /// boxes.
     pub(crate) fn nearest(
         &self,
         point: DVec2,
         reach: f64,
         displaced: &Displaced,
-        in_ways: bool,
+        some: Option<&Cells>,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         // Where many stand, the nearest is near: what was found within a shorter reach is nearer than all
         // beyond it.
-        SHARES_OF_REACH.into_iter().find_map(|share| {
-            self.nearest_within(point, share * reach, displaced, in_ways, &accept)
-        })
+        SHARES_OF_REACH
+            .into_iter()
+            .find_map(|share| self.nearest_within(point, share * reach, displaced, some, &accept))
     }
 
     fn nearest_within(
@@ -440,11 +324,11 @@ impl Obstacles {
         point: DVec2,
         reach: f64,
         displaced: &Displaced,
-        in_ways: bool,
+        some: Option<&Cells>,
         accept: impl Fn(DVec2) -> bool,
     ) -> Option<DVec2> {
         let mut best: Option<(f64, u32, DVec2)> = None;
-        let cells = if in_ways { &self.in_ways } else { &self.cells };
+        let cells = some.unwrap_or(&self.cells);
         self.for_each_here(cells, point, reach, displaced, |index, body| {
             let closest = body.closest_point(point);
             let distance = (closest - point).length();
@@ -643,48 +527,14 @@ fn extent(body: &Body) -> (DVec2, f64) {
     }
 }
 
-/// What vehicles of a type cover.
-fn body_of(kind: &VehicleType) -> VehicleBody {
-    VehicleBody {
-        width: kind.width,
-        front: kind.front(),
-        rear: kind.rear_overhang,
-    }
-}
-
-/// How far a straight body of a length leaves a line that it touches at one end, m: by all that the line turns
-/// within the length, each turn times what of the body is beyond it.
-fn swing(line: &[DVec2], length: f64) -> f64 {
-    let turn = |at: usize| {
-        let (before, after) = (line[at] - line[at - 1], line[at + 1] - line[at]);
-        before.angle_to(after).abs()
-    };
-    let corners = 1..line.len().saturating_sub(1);
-    let from = |first: usize| {
-        let (mut distance, mut swing) = (0.0, 0.0);
-        for at in first..corners.end {
-            swing += turn(at) * (length - distance);
-            distance += (line[at + 1] - line[at]).length();
-            if distance >= length {
-                break;
-            }
-        }
-        swing
-    };
-    corners.clone().map(from).fold(0.0, f64::max)
-}
-
 #[cfg(test)]
-mod tests {
-    use super::super::Ground;
+pub(super) mod tests {
     use super::*;
-    use crate::testing::{draw_street, street};
-    use roadwright_geometry::Pose;
     use roadwright_geometry::math::Stream;
     use roadwright_scenario::{Edit, Obstacle};
 
     /// Posts and discs, close together on one side and with wide gaps on the other.
-    fn field() -> Scenario {
+    pub(in crate::ground) fn field() -> Scenario {
         let mut scenario = Scenario::new("field");
         let mut stream = Stream::new(1, "field", 0);
         for number in 0..120 {
@@ -714,95 +564,17 @@ mod tests {
         scenario
     }
 
-    #[test]
-    fn who_keeps_to_its_lane_touches_nothing_where_it_is_said_that_nothing_is_near() {
-        // Streets across the field that bend where they meet.
-        let mut scenario = field();
-        for (from, to) in [
-            ((-70.0, -10.0), (70.0, -25.0)),
-            ((-30.0, -60.0), (20.0, 60.0)),
-        ] {
-            draw_street(&mut scenario, (from, to), &street(1, 1));
+    impl Obstacles {
+        /// Whether a vehicle touches any of all bodies.
+        pub(in crate::ground) fn is_any_touched_by(&self, vehicle: &OrientedBox) -> bool {
+            let mut bodies = self.bodies.iter();
+            bodies.any(|(_, body)| body.penetration(vehicle) > 0.0)
         }
-        let ground = Ground::new(&scenario);
-        let (graph, obstacles) = (ground.graph(), &ground.obstacles);
-        let kinds: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
-        assert!(kinds.iter().any(|kind| body_of(kind).exceeds_car()));
-        let (mut touched, mut quiet) = (0, 0);
-        for lanelet in 0..graph.lanelets().len() as u32 {
-            let line = graph.line(lanelet);
-            for kind in &kinds {
-                let is_long = body_of(kind).exceeds_car();
-                let front = kind.front();
-                let may_touch = |id: u32| obstacles.may_be_touched(id, is_long);
-                quiet += usize::from(obstacles.is_watched(lanelet) && !may_touch(lanelet));
-                for step in 0..(4.0 * line.length()) as u32 {
-                    let s = 0.25 * f64::from(step);
-                    let pose = line.pose(s);
-                    let middle = Pose {
-                        position: pose.point(0.5 * kind.length - kind.rear_overhang, 0.0),
-                        ..pose
-                    };
-                    let body = OrientedBox::new(middle, kind.length, kind.width);
-                    let touches = |(_, other): &(Owner, Body)| other.penetration(&body) > 0.0;
-                    if !obstacles.bodies.iter().any(touches) {
-                        continue;
-                    }
-                    touched += 1;
-                    let is_at_end = line.length() - s < front;
-                    let mut next = graph.successors(lanelet).iter();
-                    let is_known = may_touch(lanelet) || is_at_end && next.any(|&id| may_touch(id));
-                    // Beyond its lane, where none goes on, a body touches what is not beside a lane.
-                    let is_beyond = is_at_end && graph.successors(lanelet).is_empty();
-                    assert!(is_known || is_beyond, "lanelet {lanelet} at {s} m");
-                }
-            }
-        }
-        // And most that are watched, for behaviours, are quiet.
-        assert!(
-            touched > 100 && quiet > 5,
-            "{touched} touched, {quiet} quiet"
-        );
-    }
-
-    #[test]
-    fn a_type_that_becomes_wider_may_touch_more() {
-        let mut before = Scenario::new("posts");
-        draw_street(&mut before, ((0.0, 0.0), (100.0, 0.0)), &street(1, 0));
-        let y = Ground::new(&before).graph().line(0).position(50.0).y + 2.5;
-        let post = Obstacle {
-            name: "post".into(),
-            shape: Shape::Circle {
-                x: 50.0,
-                y,
-                radius: 0.2,
-            },
-            height: 2.0,
-            mass: None,
-        };
-        let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(post)));
-        before.apply(edit).unwrap();
-        let mut after = before.clone();
-        for (name, kind) in before.vehicle_types() {
-            let width = 4.4;
-            let wide = VehicleType {
-                width,
-                ..kind.clone()
-            };
-            after
-                .apply(Edit::VehicleType(name.clone(), Some(Box::new(wide))))
-                .unwrap();
-        }
-        let ground = Ground::new(&before);
-        assert!(!ground.obstacles.may_be_touched(0, true));
-        let ground = ground.after_edit(&before, &after);
-        assert!(ground.obstacles.may_be_touched(0, true));
     }
 
     #[test]
     fn the_nearest_is_the_nearest_of_all_wherever_one_looks_from() {
-        let ground = Ground::new(&field());
-        let obstacles = &ground.obstacles;
+        let obstacles = Obstacles::new(&field());
         let mut stream = Stream::new(2, "looks", 0);
         let (mut near, mut far, mut none) = (0, 0, 0);
         for _ in 0..2000 {
@@ -811,7 +583,7 @@ mod tests {
             // Half of the world is behind one.
             let accept = |seen: DVec2| (seen - point).dot(heading) > 0.0;
             let reach = OBSTACLE_REACH;
-            let found = obstacles.nearest(point, reach, &Displaced::default(), false, accept);
+            let found = obstacles.nearest(point, reach, &Displaced::default(), None, accept);
             let all = obstacles
                 .bodies
                 .iter()

@@ -36,20 +36,25 @@ impl Rings {
             return Self::default();
         }
         let roads = numbers(network, layout);
-        let lanelets = 0..graph.lanelets().len() as LaneletId;
-        let of_lane = |id: LaneletId| match graph.lanelet(id).kind {
-            LaneletKind::Lane { road, .. } => roads.get(&road).copied(),
-            LaneletKind::Connection { .. } => None,
-        };
+        let mut of = vec![NO_RING; graph.lanelets().len()];
+        let lanes = roads.iter().flat_map(|(&road, &ring)| {
+            let lanes = graph.lanes_of(road).flat_map(|(_, lanelets)| lanelets);
+            lanes.map(move |&id| (id, ring))
+        });
+        let lanes: Vec<(LaneletId, u32)> = lanes.collect();
+        for &(id, ring) in &lanes {
+            of[id as usize] = ring;
+        }
         // A connection belongs to a ring if it leads from a lane of it into one.
-        let of = |id: LaneletId| {
-            of_lane(id).or_else(|| {
-                let before = of_lane(*graph.predecessors(id).first()?)?;
-                let after = of_lane(*graph.successors(id).first()?)?;
-                (before == after).then_some(before)
-            })
-        };
-        let of: Vec<u32> = lanelets.map(|id| of(id).unwrap_or(NO_RING)).collect();
+        for &(id, ring) in &lanes {
+            for &next in graph.successors(id) {
+                let after = graph.successors(next).first();
+                let leads_on = after.is_some_and(|&after| of[after as usize] == ring);
+                if graph.lanelet(next).is_connection() && leads_on {
+                    of[next as usize] = ring;
+                }
+            }
+        }
         let count = roads.values().max().map_or(0, |last| *last as usize + 1);
         let mut rings = vec![Ring::default(); count];
         for (id, &ring) in (0..).zip(&of).filter(|(_, ring)| **ring != NO_RING) {

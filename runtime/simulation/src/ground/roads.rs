@@ -3,6 +3,7 @@
 use super::crossings::{Crossings, is_crossed};
 use super::rings::{Ring, Rings};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
+use roadwright_geometry::shared_list::SharedList;
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
@@ -149,18 +150,39 @@ struct Gist {
 
 const _: () = assert!(size_of::<Gist>() == 64);
 
+/// The part of a gist that copies of a lanelet have as well.
+struct OwnGist {
+    /// Whether it is a connection that others conflict with or that has signals.
+    is_contested: bool,
+    /// Speed that the road allows at the start, m/s.
+    entry_speed: f32,
+}
+
+/// Roads before an edit.
+#[derive(Clone, Copy)]
+struct Known<'a> {
+    roads: &'a Roads,
+    /// For each lanelet now the one that it is a copy of, or [`NO_LANELET`].
+    copies: &'a [LaneletId],
+}
+
+impl Known<'_> {
+    /// What was known of a lanelet, if it is a copy: then its junction is as it was, too.
+    fn gist(&self, id: LaneletId) -> Option<OwnGist> {
+        let copy = Some(self.copies[id as usize]).filter(|&copy| copy != NO_LANELET)?;
+        let gist = &self.roads.gists[copy as usize];
+        Some(OwnGist {
+            is_contested: gist.contested.0 != NO_JUNCTION,
+            entry_speed: gist.entry_speed,
+        })
+    }
+}
+
 impl Gist {
-    fn new(
-        graph: &LaneGraph,
-        id: LaneletId,
-        is_contested: impl Fn(u32, u32) -> bool,
-        entry_speed: f32,
-    ) -> Self {
+    fn new(graph: &LaneGraph, id: LaneletId, own: OwnGist) -> Self {
         let lanelet = graph.lanelet(id);
         let contested = match lanelet.kind {
-            LaneletKind::Connection { junction, path, .. } if is_contested(junction, path) => {
-                (junction, path)
-            }
+            LaneletKind::Connection { junction, path, .. } if own.is_contested => (junction, path),
             _ => (NO_JUNCTION, 0),
         };
         let all = graph.successors(id);
@@ -171,7 +193,7 @@ impl Gist {
         Self {
             line: lanelet.line_span(),
             length: lanelet.length(),
-            entry_speed,
+            entry_speed: own.entry_speed,
             contested,
             successors,
             successor_count: all.len() as u32,
@@ -238,7 +260,7 @@ pub(crate) struct Roads {
     layout: Layout,
     pub(crate) graph: LaneGraph,
     /// What is known of each point of the centre lines.
-    bends: Vec<Bend>,
+    bends: SharedList<Bend>,
     joins: Joins,
     /// The law of each junction.
     laws: Vec<Arc<Law>>,
@@ -257,6 +279,8 @@ pub(crate) struct Roads {
     crossings: Crossings,
     /// Where two cars do not fit side by side.
     pub(crate) alleys: Alleys,
+    /// Whether there are long vehicles, for whom alleys are longer and more has to be asked.
+    has_long: bool,
     /// From the start of each lanelet to that of the nearest one ahead with alleys, m, or less; empty
     /// without alleys.
     ways_to_alleys: Vec<f32>,
@@ -327,22 +351,26 @@ impl Roads {
     pub(crate) fn new(scenario: &Scenario) -> Self {
         let layout = layout(scenario.network(), scenario.about());
         let graph = LaneGraph::new(scenario, &layout);
-        let mut bends = Vec::with_capacity(graph.point_count());
+        let mut bends = SharedList::default();
         for (id, lanelet) in (0..).zip(graph.lanelets()) {
             bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
         }
+        bends.share();
         let junctions = layout.junctions.iter();
         let laws = junctions.map(|junction| Law::of(junction));
         let laws = laws.collect();
-        Self::of_parts(scenario, layout, graph, bends, laws)
+        Self::of_parts(scenario, (layout, graph, bends, laws), None)
     }
 
     /// The roads after an edit from `old`, whose roads these are, to `new`: junctions, lanes and
-    /// conflicts that it did not reach are taken over.
-    pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> Self {
+    /// conflicts that it did not reach are taken over. Says for each lanelet which one of before it is a
+    /// copy of, as [`LaneGraph::after_edit`] does.
+    pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Vec<LaneletId>) {
         let custom = Custom::from(new.about());
         if custom != Custom::from(old.about()) {
-            return Self::new(new);
+            let roads = Self::new(new);
+            let copies = vec![NO_LANELET; roads.graph.lanelets().len()];
+            return (roads, copies);
         }
         let layout = layout_after_edit((old.network(), &self.layout), new.network(), custom);
         let before = Before {
@@ -351,42 +379,78 @@ impl Roads {
             graph: &self.graph,
         };
         let (graph, copies) = LaneGraph::after_edit(new, &layout, before);
-        let mut bends = Vec::with_capacity(graph.point_count());
-        for (id, (lanelet, &copy)) in (0..).zip(graph.lanelets().iter().zip(&copies)) {
+        let bends = self.bends_after_edit(&graph, &copies);
+        let junctions = layout.junctions.iter().zip(self.layout.shared_by(&layout));
+        let law = |(junction, shared): (&Arc<Junction>, Option<usize>)| match shared {
+            Some(before) => self.laws[before].clone(),
+            None => Law::of(junction),
+        };
+        let laws = junctions.map(law).collect();
+        let known = Known {
+            roads: self,
+            copies: &copies,
+        };
+        let parts = (layout, graph, bends, laws);
+        (Self::of_parts(new, parts, Some(known)), copies)
+    }
+
+    /// The bends of an edited lane graph.
+    fn bends_after_edit(&self, graph: &LaneGraph, copies: &[LaneletId]) -> SharedList<Bend> {
+        // They lie where the points of the lines lie.
+        let shares_lines = graph.shares_lines_with(&self.graph);
+        let mut bends = if shares_lines {
+            self.bends.clone()
+        } else {
+            SharedList::default()
+        };
+        for (id, (lanelet, &copy)) in (0..).zip(graph.lanelets().iter().zip(copies)) {
             if copy == NO_LANELET {
                 bends.extend(bends_of(graph.line(id), lanelet.speed_limit));
-            } else {
+            } else if !shares_lines {
                 let LineSpan { first, count, .. } = self.graph.lanelet(copy).line_span();
-                bends.extend_from_slice(&self.bends[first as usize..(first + count) as usize]);
+                let copied = self.bends.slice(first as usize..(first + count) as usize);
+                bends.extend(copied.iter().copied());
             }
         }
-        let known = |junction| Some(self.laws[self.layout.shared(junction)?].clone());
-        let junctions = layout.junctions.iter();
-        let laws = junctions.map(|junction| known(junction).unwrap_or_else(|| Law::of(junction)));
-        let laws = laws.collect();
-        Self::of_parts(new, layout, graph, bends, laws)
+        if !shares_lines {
+            bends.share();
+        }
+        bends
     }
 
     fn of_parts(
         scenario: &Scenario,
-        layout: Layout,
-        graph: LaneGraph,
-        bends: Vec<Bend>,
-        laws: Vec<Arc<Law>>,
+        (layout, graph, bends, laws): (Layout, LaneGraph, SharedList<Bend>, Vec<Arc<Law>>),
+        known: Option<Known<'_>>,
     ) -> Self {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
         let has_long = has_long_vehicles(scenario);
-        let is_contested = |junction: u32, path: u32| {
-            let at = (&*layout.junctions[junction as usize], has_long);
-            laws[junction as usize].is_contested(path, at)
-        };
+        // Who has to ask depends on whether buses drive.
+        let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletId| {
-            let first = graph.lanelet(id).line_span().first;
-            Gist::new(&graph, id, is_contested, bends[first as usize].speed)
+            let lanelet = graph.lanelet(id);
+            let own = || OwnGist {
+                is_contested: match lanelet.kind {
+                    LaneletKind::Connection { junction, path, .. } => {
+                        let at = (&*layout.junctions[junction as usize], has_long);
+                        laws[junction as usize].is_contested(path, at)
+                    }
+                    LaneletKind::Lane { .. } => false,
+                },
+                entry_speed: bends.get(lanelet.line_span().first as usize).speed,
+            };
+            let copied = known.as_ref().and_then(|known| known.gist(id));
+            Gist::new(&graph, id, copied.unwrap_or_else(own))
         };
         let gists: Vec<Gist> = (0..graph.lanelets().len() as LaneletId).map(gist).collect();
-        let alleys = Alleys::of(&graph, has_long);
+        let alleys = match &known {
+            Some(known) => known
+                .roads
+                .alleys
+                .after_edit(&graph, has_long, known.copies),
+            None => Alleys::of(&graph, has_long),
+        };
         let groups = plans.group_of();
         let has_order = laws.iter().map(|law| law.right_of_way.has_order());
         let looks_out = has_order.zip(&groups);
@@ -400,6 +464,7 @@ impl Roads {
             rings: Rings::new(scenario.network(), &layout, &graph),
             ways_to_alleys: ways_to_alleys(&graph, &alleys),
             alleys,
+            has_long,
             crossings: Crossings::new(scenario.network(), &layout, &plans),
             layout,
             graph,
@@ -649,7 +714,8 @@ impl Roads {
         let last = span.count - 1;
         // Points are evenly spaced, so the nearest one before s is found without a search.
         let share = s / length * f64::from(last);
-        f64::from(self.bends[(span.first + (share.max(0.0) as u32).min(last)) as usize].speed)
+        let nearest = span.first + (share.max(0.0) as u32).min(last);
+        f64::from(self.bends.get(nearest as usize).speed)
     }
 
     /// Curvature at `s` of a lanelet, 1/m, positive to the left.
@@ -662,7 +728,9 @@ impl Roads {
         } = self.gists[id as usize].line;
         // That of the nearest point.
         let nearest = (s / spacing + 0.5).max(0.0) as u32;
-        self.bends[(first + nearest.min(count - 1)) as usize].curvature
+        self.bends
+            .get((first + nearest.min(count - 1)) as usize)
+            .curvature
     }
 
     /// Junction and path of a connection that others conflict with.
@@ -880,9 +948,48 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
+    use super::*;
     use crate::testing::Stand;
-    use roadwright_scenario::lane_graph::NO_LANELET;
+
+    /// What is known of one lanelet, wherever the points of its line lie.
+    fn facts(roads: &Roads, id: LaneletId) -> String {
+        let LineSpan {
+            first,
+            count,
+            spacing,
+        } = roads.graph.lanelet(id).line_span();
+        let bends = roads.bends.slice(first as usize..(first + count) as usize);
+        let gist = &roads.gists[id as usize];
+        let gist = (
+            (
+                gist.line.count,
+                gist.length,
+                gist.entry_speed,
+                gist.contested,
+            ),
+            (
+                gist.successors,
+                gist.successor_count,
+                gist.fork,
+                gist.beside,
+            ),
+        );
+        let alleys = (roads.alleys.on(id), roads.way_to_alleys(id));
+        let around = (roads.rings.of(id), roads.joins.of(id), alleys);
+        format!("{spacing} {bends:?} {gist:?} {around:?}")
+    }
+
+    /// Compares roads in all that is known of them.
+    pub(in crate::ground) fn assert_same(roads: &Roads, fresh: &Roads) {
+        assert_eq!(roads.graph.lanelets().len(), fresh.graph.lanelets().len());
+        for id in 0..fresh.graph.lanelets().len() as LaneletId {
+            assert_eq!(facts(roads, id), facts(fresh, id), "lanelet {id}");
+        }
+        assert_eq!(roads.alleys, fresh.alleys);
+        assert_eq!(roads.plans, fresh.plans);
+        assert_eq!(roads.layout, fresh.layout);
+    }
 
     #[test]
     fn one_goes_on_to_what_follows_in_the_graph_and_nowhere_else() {

@@ -35,17 +35,17 @@ struct Seen {
 impl View<'_> {
     /// Whether obstacles are near the lanelet that an agent is on or comes to next.
     fn is_near_obstacles(&self, agent: u32) -> bool {
-        let (position, obstacles) = (self.position(agent), &self.ground.obstacles);
-        if obstacles.is_empty() {
+        if self.ground.obstacles.is_empty() {
             return false;
         }
+        let (position, lanes) = (self.position(agent), &self.ground.lane_obstacles);
         let is_somewhere = !self.dynamics.rigid.displaced().is_empty();
-        if position.is_on_lane() && !is_somewhere && !obstacles.is_seen_from(position.lanelet) {
+        if position.is_on_lane() && !is_somewhere && !lanes.is_seen_from(position.lanelet) {
             return false;
         }
-        !position.is_on_lane() || is_somewhere || obstacles.is_watched(position.lanelet) || {
+        !position.is_on_lane() || is_somewhere || lanes.is_watched(position.lanelet) || {
             let next = self.route(agent).lanelet(self.progress(agent).at + 1);
-            next.is_some_and(|lanelet| obstacles.is_watched(lanelet))
+            next.is_some_and(|lanelet| lanes.is_watched(lanelet))
         }
     }
 
@@ -104,12 +104,12 @@ impl View<'_> {
     /// The nearest point of an obstacle or tree in the way.
     fn nearest_obstacle(&self, eye: &Eye) -> Option<Seen> {
         let accept = |point: DVec2| self.is_in_the_way(eye.agent, eye.pose, point);
-        let obstacles = &self.ground.obstacles;
-        let point = obstacles.nearest(
+        let is_on_lane = self.position(eye.agent).is_on_lane();
+        let point = self.ground.obstacles.nearest(
             eye.pose.position,
             OBSTACLE_REACH,
             self.dynamics.rigid.displaced(),
-            self.position(eye.agent).is_on_lane(),
+            is_on_lane.then(|| self.ground.lane_obstacles.in_ways()),
             accept,
         )?;
         let offset = point - eye.pose.position;

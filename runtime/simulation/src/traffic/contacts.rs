@@ -212,8 +212,7 @@ impl Search<'_> {
 
     /// Whether an agent may touch obstacles where it is; its front may be on the next lanelet already.
     fn is_near_obstacles(&self, own: &Entry, is_at_end: bool) -> bool {
-        let obstacles = &self.bodies.ground.obstacles;
-        if obstacles.is_empty() {
+        if self.bodies.ground.obstacles.is_empty() {
             return false;
         }
         if !self.bodies.dynamics.rigid.displaced().is_empty() {
@@ -222,9 +221,10 @@ impl Search<'_> {
         let position = &self.bodies.agents.position[own.agent as usize];
         let keeps_to_middle = position.t == 0.0 && position.leaving == NO_LANELET;
         let is_long = self.vehicle_type(own.agent).is_long();
+        let lanes = &self.bodies.ground.lane_obstacles;
         let is_near = |lanelet: LaneletId| match keeps_to_middle {
-            true => obstacles.may_be_touched(lanelet, is_long),
-            false => obstacles.is_watched(lanelet),
+            true => lanes.may_be_touched(lanelet, is_long),
+            false => lanes.is_watched(lanelet),
         };
         let next = || self.lanelets_ahead(own.agent).next();
         is_near(own.lanelet) || is_at_end && next().is_some_and(is_near)

@@ -1,12 +1,13 @@
 //! The layout of a network that was edited: what the edit does not reach is taken over.
 
 use super::super::rings;
+use super::clusters::{Clusters, Kept};
 use super::{Layout, Planner};
 use crate::country::Custom;
 use crate::ids::{NodeId, RoadId};
 use crate::network::RoadNetwork;
-use crate::road::{Road, RoadEnd};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::road::{DrivingSide, Road, RoadEnd};
+use std::collections::BTreeSet;
 
 /// The layout of an edited network: equal to that of [`layout`](super::layout()), and sharing all junctions with the
 /// layout `before` that the edit does not reach. Driving side and law are the same. Cost: that of the
@@ -18,76 +19,80 @@ pub fn layout_after_edit(
 ) -> Layout {
     let custom = custom.into();
     let side = custom.side;
+    let changed = Changed::new(network, edited);
+    let rings = changed.rings((network, before), edited, side);
+    let mut redone = changed.junctions((network, before), (edited, &rings));
     // A fixed point: junctions are kept as they were until something that is laid out again reaches
     // them. `redone` only grows, so there are at most as many rounds as junctions; mostly it is one.
-    let changed = changed_roads(network, edited);
-    let is_one_way = |network: &RoadNetwork| {
-        let roads = changed.iter().filter_map(|id| network.road(*id));
-        roads.into_iter().any(|road| rings::is_one_way(road, side))
-    };
-    // Rings are made of one-way roads: looking for them walks over all of those.
-    let rings = if is_one_way(network) || is_one_way(edited) {
-        rings::rings(edited, side)
-    } else {
-        before.rings.clone()
-    };
-    let mut redone = changed_junctions((network, edited), &changed, before);
-    // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
-    for road in before.rings.symmetric_difference(&rings) {
-        let ends = [network, edited].map(|network| network.road(*road));
-        let nodes = ends.into_iter().flatten().flat_map(|r| [r.from, r.to]);
-        redone.extend(nodes.filter_map(|node| before.junction_of.get(&node)));
-    }
     loop {
         grow(&mut redone, (network, before), edited);
-        // The junction of a node, if it is kept.
-        let kept = |node: NodeId| {
-            let junction = before.junction_of.get(&node).copied();
-            junction.filter(|junction| !redone.contains(junction))
+        let kept = Kept {
+            before,
+            redone: &redone,
         };
-        let mut planner = Planner::resumed(edited, custom, rings.clone(), before, kept);
-        let roots = planner.members.keys().copied();
-        planner.merge_short_roads(roots.filter(|&root| kept(root).is_none()).collect());
-        let reached = planner.reached(before, kept);
+        let mut planner = Planner::resumed((edited, custom), rings.clone(), kept, &changed);
+        planner.merge_short_roads();
+        let reached = planner.reached(kept);
         if reached.is_empty() {
-            return planner.finish(|root| Some(before.junctions[kept(root)?].clone()));
+            return planner.finish(Some(kept));
         }
         // What merges with what was changed is laid out again as well.
         redone.extend(reached);
     }
 }
 
-/// Roads that differ in an edited network.
-fn changed_roads(network: &RoadNetwork, edited: &RoadNetwork) -> BTreeSet<RoadId> {
-    let differing = |one: &RoadNetwork, other: &RoadNetwork| -> Vec<RoadId> {
-        let is_same = |(id, road): &(RoadId, &Road)| {
-            let same = other.road(*id);
-            same.is_some_and(|same| std::ptr::eq(*road, same) || *road == same)
-        };
-        let roads = one.roads().filter(|entry| !is_same(entry));
-        roads.map(|(id, _)| id).collect()
-    };
-    let mut changed = differing(network, edited);
-    changed.extend(differing(edited, network));
-    changed.into_iter().collect()
+/// What differs between two networks.
+struct Changed {
+    roads: Vec<RoadId>,
+    nodes: Vec<NodeId>,
 }
 
-/// Junctions of a layout whose nodes or roads differ in an edited network.
-fn changed_junctions(
-    (network, edited): (&RoadNetwork, &RoadNetwork),
-    roads: &BTreeSet<RoadId>,
-    before: &Layout,
-) -> BTreeSet<usize> {
-    let moved = network
-        .nodes()
-        .filter(|(id, node)| edited.node(*id) != Some(*node));
-    let mut nodes: BTreeSet<NodeId> = moved.map(|(id, _)| id).collect();
-    for network in [network, edited] {
-        let roads = roads.iter().filter_map(|id| network.road(*id));
-        nodes.extend(roads.flat_map(|road| [road.from, road.to]));
+impl Changed {
+    fn new(network: &RoadNetwork, edited: &RoadNetwork) -> Self {
+        Self {
+            roads: network.differing_roads(edited),
+            nodes: network.differing_nodes(edited),
+        }
     }
-    let junctions = nodes.iter().filter_map(|node| before.junction_of.get(node));
-    junctions.copied().collect()
+
+    /// The rings of the edited network. They are looked for again only if a road has changed that they may be
+    /// made of, since that walks over all one-way roads.
+    fn rings(
+        &self,
+        (network, before): (&RoadNetwork, &Layout),
+        edited: &RoadNetwork,
+        side: DrivingSide,
+    ) -> BTreeSet<RoadId> {
+        let is_one_way = |road: &Road| rings::is_one_way(road, side);
+        let matters = |id: &RoadId| match [network, edited].map(|network| network.road(*id)) {
+            [Some(a), Some(b)] => {
+                (is_one_way(a) || is_one_way(b)) && !rings::is_same_way(a, b, side)
+            }
+            [a, b] => a.or(b).is_some_and(is_one_way),
+        };
+        match self.roads.iter().any(matters) {
+            true => rings::rings(edited, side),
+            false => before.rings.clone(),
+        }
+    }
+
+    /// Junctions of the layout before whose nodes or roads differ.
+    fn junctions(
+        &self,
+        (network, before): (&RoadNetwork, &Layout),
+        (edited, rings): (&RoadNetwork, &BTreeSet<RoadId>),
+    ) -> BTreeSet<usize> {
+        // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
+        let roads = self
+            .roads
+            .iter()
+            .chain(before.rings.symmetric_difference(rings));
+        let roads = roads.flat_map(|&id| [network, edited].map(|network| network.road(id)));
+        let ends = roads.flatten().flat_map(|road| [road.from, road.to]);
+        let nodes = ends.chain(self.nodes.iter().copied());
+        let junctions = nodes.filter_map(|node| before.junction_of.get(&node).copied());
+        junctions.collect()
+    }
 }
 
 /// Adds the junctions beside those that are laid out again whose own layout took several steps: it
@@ -137,26 +142,26 @@ fn grow(
 impl<'a> Planner<'a> {
     /// As after an earlier layout, with the nodes of all junctions apart that are not kept.
     fn resumed(
-        network: &'a RoadNetwork,
-        Custom { side, law }: Custom,
+        (network, Custom { side, law }): (&'a RoadNetwork, Custom),
         rings: BTreeSet<RoadId>,
-        before: &Layout,
-        kept: impl Fn(NodeId) -> Option<usize>,
+        kept: Kept<'a>,
+        changed: &Changed,
     ) -> Self {
-        let root = |id: NodeId| kept(id).map_or(id, |junction| before.junctions[junction].nodes[0]);
-        let nodes = network.nodes().map(|(id, _)| (id, root(id)));
-        let parent: BTreeMap<NodeId, NodeId> = nodes.collect();
-        let roots = parent.iter().filter(|(id, root)| id == root);
-        let mut members: BTreeMap<NodeId, Vec<NodeId>> =
-            roots.map(|(&id, _)| (id, vec![id])).collect();
-        for (&id, root) in parent.iter().filter(|(id, root)| id != root) {
-            members.entry(*root).or_default().push(id);
+        let before = kept.before;
+        let redone = kept.redone.iter().flat_map(|&i| &before.junctions[i].nodes);
+        let open = redone.chain(&changed.nodes).copied();
+        let open = open.filter(|&id| network.node(id).is_some());
+        let mut trims = before.trims.clone();
+        for id in changed
+            .roads
+            .iter()
+            .filter(|id| network.road(**id).is_none())
+        {
+            trims.remove(id);
         }
-        let roads = network.roads();
-        let trims = roads.filter_map(|(id, _)| Some((id, *before.trims.get(&id)?)));
         let stays = |id: &RoadId| {
             let road = network.road(*id);
-            road.is_some_and(|road| kept(road.from).is_some() && kept(road.to).is_some())
+            road.is_some_and(|road| kept.of(road.from).is_some() && kept.of(road.to).is_some())
         };
         let internal = before.internal.iter().copied().filter(stays);
         let limits = before.limits.iter().map(|(&id, &limit)| (id, limit));
@@ -166,31 +171,20 @@ impl<'a> Planner<'a> {
             law,
             internal: internal.collect(),
             rings,
-            trims: trims.collect(),
+            trims,
             limits: limits.filter(|(id, _)| stays(id)).collect(),
-            parent,
-            members,
+            clusters: Clusters::apart(open, Some(kept)),
         }
     }
 
     /// Kept junctions that were merged with others, or beside which a road was squeezed.
-    fn reached(&self, before: &Layout, kept: impl Fn(NodeId) -> Option<usize>) -> BTreeSet<usize> {
-        let mut reached = BTreeSet::new();
-        for members in self.members.values().filter(|nodes| nodes.len() > 1) {
-            let own: BTreeSet<Option<usize>> = members.iter().map(|&node| kept(node)).collect();
-            if own.len() > 1 {
-                reached.extend(own.into_iter().flatten());
-            }
-        }
-        for id in self
-            .limits
-            .keys()
-            .filter(|id| !before.limits.contains_key(id))
-        {
-            if let Some(road) = self.network.road(*id) {
-                reached.extend([road.from, road.to].into_iter().filter_map(&kept));
-            }
-        }
+    fn reached(&self, kept: Kept<'_>) -> BTreeSet<usize> {
+        let mut reached = self.clusters.reached();
+        let squeezed = self.limits.keys();
+        let squeezed = squeezed.filter(|id| !kept.before.limits.contains_key(id));
+        let roads = squeezed.filter_map(|id| self.network.road(*id));
+        let nodes = roads.flat_map(|road| [road.from, road.to]);
+        reached.extend(nodes.filter_map(|node| kept.of(node)));
         reached
     }
 }

@@ -106,28 +106,20 @@ fn let_walk(signals: &mut [Option<Signals>], layout: &Layout, group: &[usize]) {
 
 /// Junctions with signals, those together that roads of up to 40 m join.
 fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -> Vec<Vec<usize>> {
+    let with_signals = || (0..signals.len()).filter(|&i| signals[i].is_some());
     let mut beside: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-    for (id, road) in network.roads() {
-        let at = |node| layout.junction_of.get(&node).copied();
-        let (Some(a), Some(b)) = (at(road.from), at(road.to)) else {
-            continue;
+    for junction in with_signals() {
+        let near = near_junctions(network, layout, junction);
+        let may_share = |&other: &usize| {
+            let mut pair = [junction, other].into_iter();
+            pair.all(|i| signals[i].as_ref().is_some_and(rules_vehicles))
+                && go_together(&layout.junctions[junction], &layout.junctions[other])
         };
-        let is_near = layout
-            .remaining(id, road)
-            .is_some_and(|(from, to)| to - from <= TOGETHER);
-        let may_share = is_near
-            && [a, b]
-                .iter()
-                .all(|&i| signals[i].as_ref().is_some_and(rules_vehicles))
-            && go_together(&layout.junctions[a], &layout.junctions[b]);
-        if may_share {
-            beside.entry(a).or_default().insert(b);
-            beside.entry(b).or_default().insert(a);
-        }
+        beside.insert(junction, near.filter(may_share).collect());
     }
     let mut is_taken = vec![false; signals.len()];
     let mut groups = Vec::new();
-    for first in (0..signals.len()).filter(|&i| signals[i].is_some()) {
+    for first in with_signals() {
         let (mut group, mut open) = (Vec::new(), vec![first]);
         while let Some(junction) = open.pop() {
             if !std::mem::replace(&mut is_taken[junction], true) {
@@ -143,6 +135,21 @@ fn groups(network: &RoadNetwork, layout: &Layout, signals: &[Option<Signals>]) -
         }
     }
     groups
+}
+
+/// The junctions to which a short road leads from another one.
+fn near_junctions<'a>(
+    network: &'a RoadNetwork,
+    layout: &'a Layout,
+    junction: usize,
+) -> impl Iterator<Item = usize> + 'a {
+    layout.junctions[junction].arms.iter().filter_map(|arm| {
+        let road = network.road(arm.road)?;
+        let (from, to) = layout.remaining(arm.road, road)?;
+        let far = road.node_at(arm.end.opposite());
+        let other = *layout.junction_of.get(&far)?;
+        (to - from <= TOGETHER).then_some(other)
+    })
 }
 
 /// Whether vehicles meet there: at a crossing for people alone, all of a stage is red.

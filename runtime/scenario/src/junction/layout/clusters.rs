@@ -1,0 +1,105 @@
+//! Which nodes are merged into one junction.
+
+use super::Layout;
+use crate::ids::NodeId;
+use crate::junction::Junction;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+/// The junctions of an earlier layout that an edit leaves as they are.
+#[derive(Clone, Copy)]
+pub(super) struct Kept<'a> {
+    pub(super) before: &'a Layout,
+    /// Those that are laid out again.
+    pub(super) redone: &'a BTreeSet<usize>,
+}
+
+impl<'a> Kept<'a> {
+    /// The junction of a node, if it is kept.
+    pub(super) fn of(&self, node: NodeId) -> Option<usize> {
+        let junction = self.before.junction_of.get(&node).copied();
+        junction.filter(|junction| !self.redone.contains(junction))
+    }
+
+    /// All of them.
+    pub(super) fn junctions(&self) -> impl Iterator<Item = &'a Arc<Junction>> {
+        let redone = self.redone;
+        let all = self.before.junctions.iter().enumerate();
+        all.filter(|(number, _)| !redone.contains(number))
+            .map(|(_, junction)| junction)
+    }
+
+    fn nodes(&self, node: NodeId) -> Option<&'a [NodeId]> {
+        Some(&self.before.junctions[self.of(node)?].nodes)
+    }
+}
+
+/// Clusters of nodes: each is known by its smallest node, its root.
+///
+/// Of junctions that are kept nothing is noted until something is merged with them, so that an edit does not
+/// walk over a whole city.
+pub(super) struct Clusters<'a> {
+    /// Union-find: the root of each node.
+    roots: BTreeMap<NodeId, NodeId>,
+    members: BTreeMap<NodeId, Vec<NodeId>>,
+    kept: Option<Kept<'a>>,
+}
+
+impl<'a> Clusters<'a> {
+    /// Each of some nodes by itself, beside the junctions that are kept.
+    pub(super) fn apart(nodes: impl Iterator<Item = NodeId>, kept: Option<Kept<'a>>) -> Self {
+        let members: BTreeMap<NodeId, Vec<NodeId>> = nodes.map(|id| (id, vec![id])).collect();
+        Self {
+            roots: members.keys().map(|&id| (id, id)).collect(),
+            members,
+            kept,
+        }
+    }
+
+    /// The root of a node.
+    pub(super) fn root(&self, node: NodeId) -> NodeId {
+        let kept = || Some(self.kept?.nodes(node)?[0]);
+        let known = self.roots.get(&node).copied();
+        known.or_else(kept).expect("each node is in a cluster")
+    }
+
+    /// The nodes of the cluster with a root, by growing id.
+    pub(super) fn members(&self, root: NodeId) -> &[NodeId] {
+        match self.members.get(&root) {
+            Some(members) => members,
+            None => {
+                let kept = || self.kept?.nodes(root);
+                kept().expect("each root has a cluster")
+            }
+        }
+    }
+
+    /// The roots of all clusters but those that are kept.
+    pub(super) fn open(&self) -> impl Iterator<Item = NodeId> + '_ {
+        self.members.keys().copied()
+    }
+
+    /// Makes one cluster of two; its root.
+    pub(super) fn union(&mut self, a: NodeId, b: NodeId) -> NodeId {
+        // The smallest node is the root whatever the order of merging, so a junction has the same
+        // nodes and the same place among all after every edit that leads to the same network.
+        let (keep, drop) = (a.min(b), a.max(b));
+        if keep == drop {
+            return keep;
+        }
+        let mut members = self.members(keep).to_vec();
+        members.extend_from_slice(self.members(drop));
+        members.sort_unstable();
+        self.roots.extend(members.iter().map(|&node| (node, keep)));
+        self.members.remove(&drop);
+        self.members.insert(keep, members);
+        keep
+    }
+
+    /// Junctions that were to be kept and were merged with others.
+    pub(super) fn reached(&self) -> BTreeSet<usize> {
+        let kept = self.kept.iter();
+        kept.flat_map(|kept| self.roots.keys().filter_map(|&node| kept.of(node)))
+            .collect()
+    }
+}

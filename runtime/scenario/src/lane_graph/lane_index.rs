@@ -1,0 +1,116 @@
+//! Lanelets by road and lane.
+
+use super::{Lanelet, LaneletId, LaneletKind};
+use crate::ids::RoadId;
+use std::ops::Range;
+
+/// Which lanelets the lanes of each road are made of. Found by a binary search over the roads.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LaneIndex {
+    /// The roads that have lanelets, by growing id.
+    roads: Vec<RoadLanes>,
+    lanes: Vec<LaneLanelets>,
+    /// The lanelets of each lane, in the order of lane sections.
+    lanelets: Vec<LaneletId>,
+}
+
+/// The lanes of one road.
+#[derive(Debug, Clone)]
+struct RoadLanes {
+    road: RoadId,
+    /// Its lanelets stand in a row: they were added together.
+    lanelets: Range<LaneletId>,
+    /// Its drivable lanes by growing id.
+    lanes: Range<u32>,
+}
+
+/// The lanelets of one lane.
+#[derive(Debug, Clone)]
+struct LaneLanelets {
+    lane: i8,
+    lanelets: Range<u32>,
+}
+
+impl LaneIndex {
+    /// The index of lanelets that stand by growing road, and for each road in the order of its lane sections;
+    /// connections are left out. O(lanelets).
+    pub(super) fn new(lanelets: &[Lanelet]) -> Self {
+        let mut index = Self::default();
+        let mut first = 0;
+        for chunk in lanelets.chunk_by(|a, b| a.road() == b.road()) {
+            let own = first..first + chunk.len() as LaneletId;
+            first = own.end;
+            if let Some(road) = chunk[0].road() {
+                index.add_road(road, own, chunk);
+            }
+        }
+        index
+    }
+
+    fn add_road(&mut self, road: RoadId, own: Range<LaneletId>, lanelets: &[Lanelet]) {
+        let lane = |lanelet: &Lanelet| match lanelet.kind {
+            LaneletKind::Lane { lane, .. } => lane,
+            LaneletKind::Connection { .. } => 0,
+        };
+        let mut members: Vec<(i8, LaneletId)> =
+            lanelets.iter().map(lane).zip(own.clone()).collect();
+        members.sort_unstable();
+        let first_lane = self.lanes.len() as u32;
+        for (lane, id) in members {
+            let place = self.lanelets.len() as u32;
+            self.lanelets.push(id);
+            let of_road = &mut self.lanes[first_lane as usize..];
+            match of_road.last_mut().filter(|last| last.lane == lane) {
+                Some(last) => last.lanelets.end = place + 1,
+                None => self.lanes.push(LaneLanelets {
+                    lane,
+                    lanelets: place..place + 1,
+                }),
+            }
+        }
+        self.roads.push(RoadLanes {
+            road,
+            lanelets: own,
+            lanes: first_lane..self.lanes.len() as u32,
+        });
+    }
+
+    fn road(&self, id: RoadId) -> Option<&RoadLanes> {
+        let found = self.roads.binary_search_by_key(&id, |lanes| lanes.road);
+        Some(&self.roads[found.ok()?])
+    }
+
+    /// The lanelets of a road; none if it has no drivable lane.
+    pub(super) fn of_road(&self, id: RoadId) -> Range<LaneletId> {
+        self.road(id).map_or(0..0, |lanes| lanes.lanelets.clone())
+    }
+
+    /// The drivable lanes of a road by growing id, each with its lanelets in the order of lane sections.
+    pub(super) fn lanes_of(&self, id: RoadId) -> impl Iterator<Item = (i8, &[LaneletId])> {
+        let lanes = self.road(id).map(|lanes| lanes.lanes.clone());
+        self.named(lanes.unwrap_or_default())
+    }
+
+    /// The lanelets of a lane in the order of lane sections; none if it is not there.
+    pub(super) fn of_lane(&self, (road, lane): (RoadId, i8)) -> &[LaneletId] {
+        let mut lanes = self.lanes_of(road);
+        let found = lanes.find(|(id, _)| *id == lane);
+        found.map_or(&[], |(_, lanelets)| lanelets)
+    }
+
+    /// All lanes by growing road and id.
+    pub(super) fn iter(&self) -> impl Iterator<Item = ((RoadId, i8), &[LaneletId])> {
+        self.roads.iter().flat_map(|road| {
+            let lanes = self.named(road.lanes.clone());
+            lanes.map(move |(lane, lanelets)| ((road.road, lane), lanelets))
+        })
+    }
+
+    fn named(&self, lanes: Range<u32>) -> impl Iterator<Item = (i8, &[LaneletId])> {
+        let lanes = &self.lanes[lanes.start as usize..lanes.end as usize];
+        lanes.iter().map(|lane| {
+            let range = lane.lanelets.start as usize..lane.lanelets.end as usize;
+            (lane.lane, &self.lanelets[range])
+        })
+    }
+}

@@ -1,0 +1,466 @@
+//! Which lanes obstacles and trees are near to.
+//!
+//! Looking for obstacles costs each vehicle a search in every question to its controller. Lanelets know
+//! whether there is anything near, so on most of them nobody searches.
+
+use super::cells::Cells;
+use super::obstacles::{MOST_ASIDE, OBSTACLE_REACH, Obstacles, SIDE_CLEARANCE};
+use glam::DVec2;
+use roadwright_scenario::junction::Body;
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::{Scenario, VehicleType};
+use std::sync::Arc;
+
+/// Lanes closer to an obstacle than this look out for it, m.
+const WATCH_DISTANCE: f64 = 6.0;
+/// Bodies count as near that are this much too far, m: more than what looking along a lane in steps can miss.
+const SLACK: f64 = 0.25;
+
+/// How near obstacles are to one lanelet.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Nearness {
+    /// Whether it passes close to one.
+    is_watched: bool,
+    /// Whether a car, and any vehicle, that drives along its middle may touch one.
+    is_touched: [bool; 2],
+    /// Whether somebody on it may see one that is in a way.
+    is_seen: bool,
+}
+
+/// For each lanelet how near obstacles are.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct LaneObstacles {
+    lanes: Vec<Nearness>,
+    /// How far a car, and any vehicle, leaves the middle of each lanelet, m.
+    swings: Vec<[f64; 2]>,
+    in_ways: InWays,
+}
+
+/// The bodies that may be in the way of somebody on a lane. In a town nearly every lane has houses beside it,
+/// and hardly one in its way.
+#[derive(Debug, Clone, PartialEq, Default)]
+struct InWays {
+    /// Where those of each lanelet begin in the list; one more than there are lanelets.
+    firsts: Vec<u32>,
+    /// Each as often as there are lanelets that it is in the way of.
+    numbers: Vec<u32>,
+    /// All of them once, by growing number.
+    all: Vec<u32>,
+    cells: Arc<Cells>,
+}
+
+/// The lanes before an edit that has left all obstacles and vehicle types as they were.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) lanes: &'a LaneObstacles,
+    pub(super) graph: &'a LaneGraph,
+    /// For each lanelet now the one that it is a copy of, or [`NO_LANELET`].
+    pub(super) copies: &'a [LaneletId],
+}
+
+impl Known<'_> {
+    /// The lanelet that one is a copy of.
+    fn copied(&self, id: LaneletId) -> Option<usize> {
+        let copy = self.copies[id as usize];
+        (copy != NO_LANELET).then_some(copy as usize)
+    }
+}
+
+impl LaneObstacles {
+    /// Finds out which obstacles the lanes of a scenario are near to; what is known of lanes that an edit has
+    /// not changed is copied.
+    pub(super) fn new(
+        scenario: &Scenario,
+        obstacles: &Obstacles,
+        graph: &LaneGraph,
+        known: Option<Known<'_>>,
+    ) -> Self {
+        if obstacles.is_empty() {
+            return Self::default();
+        }
+        let types: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
+        let surroundings = Surroundings {
+            sizes: sizes(&types),
+            types,
+            obstacles,
+            graph,
+            known,
+        };
+        let swings = surroundings.swings();
+        let in_ways = surroundings.in_ways();
+        let lanes = surroundings.lanes(&swings, &in_ways);
+        Self {
+            lanes,
+            swings,
+            in_ways,
+        }
+    }
+
+    /// Whether vehicles on a lanelet have to look out for obstacles.
+    #[inline]
+    pub(crate) fn is_watched(&self, lanelet: LaneletId) -> bool {
+        self.lanes[lanelet as usize].is_watched
+    }
+
+    /// Whether a vehicle that drives along the middle of a lanelet may touch an obstacle; one that is no car
+    /// is long.
+    #[inline]
+    pub(crate) fn may_be_touched(&self, lanelet: LaneletId, is_long: bool) -> bool {
+        self.lanes[lanelet as usize].is_touched[usize::from(is_long)]
+    }
+
+    /// Whether somebody who keeps to a lanelet may see an obstacle in its way.
+    #[inline]
+    pub(crate) fn is_seen_from(&self, lanelet: LaneletId) -> bool {
+        self.lanes[lanelet as usize].is_seen
+    }
+
+    /// The obstacles that may be in the way of somebody on a lane.
+    #[inline]
+    pub(crate) fn in_ways(&self) -> &Cells {
+        &self.in_ways.cells
+    }
+}
+
+/// How large vehicles are.
+#[derive(Clone, Copy)]
+struct Size {
+    /// The widest, m.
+    width: f64,
+    /// From the rear axle to the farther end, the most, m.
+    reach: f64,
+}
+
+/// The largest car, and the largest vehicle of all.
+fn sizes(types: &[&VehicleType]) -> [Size; 2] {
+    let bodies = || types.iter().map(|kind| body_of(kind));
+    let cars = bodies().filter(|body| !body.exceeds_car());
+    [cars.collect::<Vec<_>>(), bodies().collect()].map(|class| {
+        let largest = |of: fn(&Body) -> f64| class.iter().map(of).fold(0.0, f64::max);
+        Size {
+            width: largest(|body| body.width),
+            reach: largest(|body| body.front.max(body.rear)),
+        }
+    })
+}
+
+/// What nearness follows from.
+struct Surroundings<'a> {
+    types: Vec<&'a VehicleType>,
+    sizes: [Size; 2],
+    obstacles: &'a Obstacles,
+    graph: &'a LaneGraph,
+    known: Option<Known<'a>>,
+}
+
+impl Surroundings<'_> {
+    fn ids(&self) -> std::ops::Range<LaneletId> {
+        0..self.graph.lanelets().len() as LaneletId
+    }
+
+    /// What was known of a lanelet, if it is as it was.
+    fn known(&self, id: LaneletId) -> Option<(&LaneObstacles, usize)> {
+        let known = self.known.as_ref()?;
+        Some((known.lanes, known.copied(id)?))
+    }
+
+    /// The points of a lanelet, and the stretches between them.
+    fn points(&self, id: LaneletId) -> &[DVec2] {
+        self.graph.line(id).points()
+    }
+
+    fn stretches(&self, id: LaneletId) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
+        self.points(id).windows(2).map(|pair| (pair[0], pair[1]))
+    }
+
+    fn swings(&self) -> Vec<[f64; 2]> {
+        let of = |id| match self.known(id) {
+            Some((lanes, copy)) => lanes.swings[copy],
+            None => self.sizes.map(|size| swing(self.points(id), size.reach)),
+        };
+        self.ids().map(of).collect()
+    }
+
+    /// A body is in the way where its nearest point lies beside the middle of a lane by less than half of
+    /// the vehicle and [`SIDE_CLEARANCE`], for one that looks [`MOST_ASIDE`] to the side.
+    fn in_ways(&self) -> InWays {
+        let widest = self.types.iter().map(|kind| kind.width).fold(0.0, f64::max);
+        let beside = 0.5 * widest + SIDE_CLEARANCE + MOST_ASIDE + SLACK;
+        let (mut firsts, mut numbers) = (vec![0], Vec::new());
+        for id in self.ids() {
+            match self.known(id) {
+                Some((lanes, copy)) => numbers.extend_from_slice(lanes.in_ways.of(copy)),
+                None => self.collect_near(id, beside, &mut numbers),
+            }
+            firsts.push(numbers.len() as u32);
+        }
+        let mut all = numbers.clone();
+        all.sort_unstable();
+        all.dedup();
+        let before = self.known.map(|known| &known.lanes.in_ways);
+        let cells = match before.filter(|before| before.all == all) {
+            Some(before) => before.cells.clone(),
+            None => Arc::new(self.obstacles.cells_of(&all)),
+        };
+        InWays {
+            firsts,
+            numbers,
+            all,
+            cells,
+        }
+    }
+
+    /// Adds the bodies within a distance of a lanelet, by growing number.
+    fn collect_near(&self, id: LaneletId, distance: f64, numbers: &mut Vec<u32>) {
+        let first = numbers.len();
+        for stretch in self.stretches(id) {
+            self.obstacles.for_each_beside(stretch, distance, |number| {
+                let is_known = numbers[first..].contains(&number);
+                if !is_known && self.obstacles.is_near(number, stretch, distance) {
+                    numbers.push(number);
+                }
+            });
+        }
+        numbers[first..].sort_unstable();
+    }
+
+    fn lanes(&self, swings: &[[f64; 2]], in_ways: &InWays) -> Vec<Nearness> {
+        let sight = self.sight();
+        let changed = self.changed(in_ways);
+        let of = |id: LaneletId| {
+            let before = self.known(id);
+            let before = before.map(|(lanes, copy)| (lanes.lanes[copy], lanes, copy));
+            let is_watched = match before {
+                Some((before, ..)) => before.is_watched,
+                None => self.is_watched(id),
+            };
+            let around = swing_around(self.graph, swings, id);
+            let is_touched = match before {
+                // It depends on the lanelets around it as well.
+                Some((before, lanes, copy)) if self.swung_as(lanes, copy) == Some(around) => {
+                    before.is_touched
+                }
+                _ => [0, 1].map(|class| is_watched && self.may_touch(id, class, around[class])),
+            };
+            let is_seen = match before {
+                Some((before, ..)) if !self.may_see(id, &changed, sight) => before.is_seen,
+                _ => self.sees(id, &in_ways.cells, sight),
+            };
+            Nearness {
+                is_watched,
+                is_touched,
+                is_seen,
+            }
+        };
+        self.ids().map(of).collect()
+    }
+
+    /// How far vehicles left the middle around a lanelet of before, m.
+    fn swung_as(&self, lanes: &LaneObstacles, copy: usize) -> Option<[f64; 2]> {
+        let graph = self.known?.graph;
+        Some(swing_around(graph, &lanes.swings, copy as LaneletId))
+    }
+
+    fn is_watched(&self, id: LaneletId) -> bool {
+        let mut points = self.points(id).iter();
+        points.any(|&point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
+    }
+
+    /// Whether vehicles of a class that drive along the middle of a lanelet may touch a body.
+    ///
+    /// A vehicle is straight, its lane need not be: it leaves the middle by what the lane turns within its
+    /// length, and its front may be on the next lanelet already. In a town hardly a lanelet of those with
+    /// houses beside them is left.
+    fn may_touch(&self, id: LaneletId, class: usize, swing: f64) -> bool {
+        let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
+        let mut stretches = self.stretches(id);
+        stretches.any(|stretch| self.obstacles.any_near(stretch, reach))
+    }
+
+    /// From the rear axle on the line to the front, and from there as far as one sees, m.
+    fn sight(&self) -> f64 {
+        let longest = self.types.iter().map(|kind| kind.length);
+        OBSTACLE_REACH + longest.fold(0.0, f64::max) + WATCH_DISTANCE
+    }
+
+    fn sees(&self, id: LaneletId, in_ways: &Cells, sight: f64) -> bool {
+        self.points(id).iter().any(|&point| {
+            let mut sees = false;
+            in_ways.for_each_in(point - sight, point + sight, |_| sees = true);
+            sees
+        })
+    }
+
+    /// The boxes of bodies that are in a way now and were not, or the other way round.
+    fn changed(&self, in_ways: &InWays) -> Vec<(DVec2, DVec2)> {
+        let Some(known) = self.known else {
+            return Vec::new();
+        };
+        let before = &known.lanes.in_ways.all;
+        let differing = |one: &[u32], other: &[u32]| -> Vec<u32> {
+            let numbers = one.iter().copied();
+            numbers
+                .filter(|number| other.binary_search(number).is_err())
+                .collect()
+        };
+        let mut changed = differing(before, &in_ways.all);
+        changed.extend(differing(&in_ways.all, before));
+        let boxes = changed.into_iter();
+        boxes.map(|number| self.obstacles.bounds(number)).collect()
+    }
+
+    /// Whether somebody on a lanelet may see into one of some boxes.
+    fn may_see(&self, id: LaneletId, boxes: &[(DVec2, DVec2)], sight: f64) -> bool {
+        // All of it lies within its length around its start.
+        let start = self.points(id)[0];
+        let reach = sight + self.graph.lanelet(id).length();
+        boxes.iter().any(|&(low, high)| {
+            let is_apart = low.cmpgt(start + reach).any() || high.cmplt(start - reach).any();
+            !is_apart
+        })
+    }
+}
+
+impl InWays {
+    fn of(&self, lanelet: usize) -> &[u32] {
+        let range = self.firsts[lanelet] as usize..self.firsts[lanelet + 1] as usize;
+        &self.numbers[range]
+    }
+}
+
+/// How far vehicles leave the middle of a lanelet and of those around it, at most, m.
+fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletId) -> [f64; 2] {
+    let beside = graph.predecessors(id).iter().chain(graph.successors(id));
+    beside.chain([&id]).fold([0.0, 0.0], |most, &near| {
+        let own = swings[near as usize];
+        [most[0].max(own[0]), most[1].max(own[1])]
+    })
+}
+
+/// What vehicles of a type cover.
+fn body_of(kind: &VehicleType) -> Body {
+    Body {
+        width: kind.width,
+        front: kind.front(),
+        rear: kind.rear_overhang,
+    }
+}
+
+/// How far a straight body of a length leaves a line that it touches at one end, m: by all that the line turns
+/// within the length, each turn times what of the body is beyond it.
+fn swing(line: &[DVec2], length: f64) -> f64 {
+    let turn = |at: usize| {
+        let (before, after) = (line[at] - line[at - 1], line[at + 1] - line[at]);
+        before.angle_to(after).abs()
+    };
+    let corners = 1..line.len().saturating_sub(1);
+    let turns: Vec<f64> = corners.clone().map(turn).collect();
+    let from = |first: usize| {
+        let (mut distance, mut swing) = (0.0, 0.0);
+        for at in first..corners.end {
+            swing += turns[at - 1] * (length - distance);
+            distance += (line[at + 1] - line[at]).length();
+            if distance >= length {
+                break;
+            }
+        }
+        swing
+    };
+    corners.clone().map(from).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Ground;
+    use super::super::obstacles::tests::field;
+    use super::*;
+    use crate::testing::{draw_street, street};
+    use roadwright_geometry::Pose;
+    use roadwright_geometry::oriented_box::OrientedBox;
+    use roadwright_scenario::{Edit, Obstacle, ObstacleId, Shape};
+
+    #[test]
+    fn who_keeps_to_its_lane_touches_nothing_where_it_is_said_that_nothing_is_near() {
+        // Streets across the field that bend where they meet.
+        let mut scenario = field();
+        for (from, to) in [
+            ((-70.0, -10.0), (70.0, -25.0)),
+            ((-30.0, -60.0), (20.0, 60.0)),
+        ] {
+            draw_street(&mut scenario, (from, to), &street(1, 1));
+        }
+        let ground = Ground::new(&scenario);
+        let (graph, obstacles) = (ground.graph(), &ground.obstacles);
+        let lanes = &ground.lane_obstacles;
+        let kinds: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
+        assert!(kinds.iter().any(|kind| body_of(kind).exceeds_car()));
+        let (mut touched, mut quiet) = (0, 0);
+        for lanelet in 0..graph.lanelets().len() as u32 {
+            let line = graph.line(lanelet);
+            for kind in &kinds {
+                let is_long = body_of(kind).exceeds_car();
+                let front = kind.front();
+                let may_touch = |id: u32| lanes.may_be_touched(id, is_long);
+                quiet += usize::from(lanes.is_watched(lanelet) && !may_touch(lanelet));
+                for step in 0..(4.0 * line.length()) as u32 {
+                    let s = 0.25 * f64::from(step);
+                    let pose = line.pose(s);
+                    let middle = Pose {
+                        position: pose.point(0.5 * kind.length - kind.rear_overhang, 0.0),
+                        ..pose
+                    };
+                    let body = OrientedBox::new(middle, kind.length, kind.width);
+                    if !obstacles.is_any_touched_by(&body) {
+                        continue;
+                    }
+                    touched += 1;
+                    let is_at_end = line.length() - s < front;
+                    let mut next = graph.successors(lanelet).iter();
+                    let is_known = may_touch(lanelet) || is_at_end && next.any(|&id| may_touch(id));
+                    // Beyond its lane, where none goes on, a body touches what is not beside a lane.
+                    let is_beyond = is_at_end && graph.successors(lanelet).is_empty();
+                    assert!(is_known || is_beyond, "lanelet {lanelet} at {s} m");
+                }
+            }
+        }
+        // And most that are watched, for behaviours, are quiet.
+        assert!(
+            touched > 100 && quiet > 5,
+            "{touched} touched, {quiet} quiet"
+        );
+    }
+
+    #[test]
+    fn a_type_that_becomes_wider_may_touch_more() {
+        let mut before = Scenario::new("posts");
+        draw_street(&mut before, ((0.0, 0.0), (100.0, 0.0)), &street(1, 0));
+        let y = Ground::new(&before).graph().line(0).position(50.0).y + 2.5;
+        let post = Obstacle {
+            name: "post".into(),
+            shape: Shape::Circle {
+                x: 50.0,
+                y,
+                radius: 0.2,
+            },
+            height: 2.0,
+            mass: None,
+        };
+        let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(post)));
+        before.apply(edit).unwrap();
+        let mut after = before.clone();
+        for (name, kind) in before.vehicle_types() {
+            let width = 4.4;
+            let wide = VehicleType {
+                width,
+                ..kind.clone()
+            };
+            after
+                .apply(Edit::VehicleType(name.clone(), Some(Box::new(wide))))
+                .unwrap();
+        }
+        let ground = Ground::new(&before);
+        assert!(!ground.lane_obstacles.may_be_touched(0, true));
+        let ground = ground.after_edit(&before, &after);
+        assert!(ground.lane_obstacles.may_be_touched(0, true));
+    }
+}
