@@ -4,6 +4,7 @@
 //! connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
 
 use super::after_edit::{Before, first_paths};
+use super::bend::{bend_speed, sharpest_bend};
 use super::lane_index::LaneIndex;
 use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets};
 use crate::access::{LaneAccess, RoadAccess};
@@ -20,8 +21,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Comfortable lateral acceleration that limits the speed on connecting paths, m/s^2.
-const LATERAL_ACCELERATION: f64 = 2.5;
 /// Limits of the lanes of all roads together, m, and of the points of all centre lines. Roads beyond
 /// them have no lanelets, so that one wrong number does not fill the memory.
 const MOST_LANE: f64 = 2e7;
@@ -383,8 +382,7 @@ impl Builder {
         // upper layer.
         let (a, b) = (self.lanelet(from), self.lanelet(to));
         let limit = a.speed_limit.max(b.speed_limit);
-        // From a = v^2 / r. Straight paths have an infinite radius: the limit counts.
-        let corner = (LATERAL_ACCELERATION * path.min_radius()).sqrt();
+        let corner = bend_speed(sharpest_bend(self.lines.line(line)));
         self.push(Lanelet {
             kind: LaneletKind::Connection {
                 junction: junction as u32,

@@ -16,12 +16,14 @@
 //! one, `reach.rs` says what can be reached from where.
 
 mod after_edit;
+mod bend;
 mod build;
 mod internal;
 mod lane_index;
 mod reach;
 
 pub use after_edit::Before;
+pub use bend::{BEND_REACH, bend_speed};
 pub use reach::ROOM_TO_CHANGE;
 
 use crate::access::{LaneAccess, RoadAccess};

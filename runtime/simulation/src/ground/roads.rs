@@ -10,7 +10,9 @@ use roadwright_scenario::junction::{
     SignalPlans, Signals, Turn, has_long_vehicles, layout, layout_after_edit, signal_plans,
     touches_bus,
 };
-use roadwright_scenario::lane_graph::{Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{
+    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speed,
+};
 use roadwright_scenario::{
     Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, RoadNetwork, Scenario,
     SignalMode,
@@ -19,14 +21,8 @@ use std::collections::BTreeMap;
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 
-/// Comfortable lateral acceleration in bends, m/s^2.
-const LATERAL_ACCELERATION: f64 = 2.5;
 /// Braking that speed profiles are planned with, m/s^2.
 pub(crate) const PROFILE_BRAKING: f64 = 1.8;
-/// Bends count over this to both sides, m.
-const BEND_REACH: f64 = 3.0;
-/// Slowest speed that a bend asks for, m/s.
-const SLOWEST_BEND: f64 = 2.0;
 /// Successors that are kept beside a lanelet; more are looked up in the graph.
 const NEAR_SUCCESSORS: usize = 3;
 /// Stands for no junction.
@@ -927,12 +923,7 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
         .collect();
     let mut speeds: Vec<f64> = curvatures
         .iter()
-        .map(|curvature| {
-            let curvature = curvature.abs();
-            // v^2 * curvature is the lateral acceleration: a bend of 10 m radius allows 5 m/s.
-            let bend = (LATERAL_ACCELERATION / curvature.max(1e-6)).sqrt();
-            speed_limit.min(bend.max(SLOWEST_BEND))
-        })
+        .map(|&curvature| speed_limit.min(bend_speed(curvature)))
         .collect();
     // Backwards from the end: v_before^2 <= v_after^2 + 2 b d. So a vehicle that drives at these speeds
     // brakes before the bend and not in it.
