@@ -177,7 +177,8 @@ pub struct BehaviourInput {
     pub road_speed: f64,
     /// Lane changes that the route asks for: 1 to the left, -1 to the right, 0 none.
     pub lane_change_needed: f64,
-    /// Distance to the end of the lane, m.
+    /// Distance to the end of the lane, or to the place beside the goal where that lies on a lane to change
+    /// to, m.
     pub lane_remaining: f64,
     /// Free space ahead in the lane to change to, m.
     pub target_gap_ahead: f64,

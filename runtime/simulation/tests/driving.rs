@@ -234,6 +234,29 @@ fn lanes_are_changed_to_reach_the_destination() {
 }
 
 #[test]
+fn who_has_its_goal_beside_changes_in_time_for_it_however_long_the_lane_is() {
+    // The lane ends far behind the goal: 300 m are left where it is too late to change for that.
+    let mut scenario = one_way_road(2);
+    let agent = Agent {
+        destination: Some(on_lane(1, -2, 100.0)),
+        start: on_lane(1, -1, 5.0),
+        ..west_to_east()
+    };
+    put(&mut scenario, 1, agent);
+    let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
+    let mut last = 0.0;
+    while world.time() < 60.0 && !world.is_over() {
+        let mut driving = world.snapshot().vehicles.into_iter();
+        last = driving.next().map_or(last, |car| car.pose.position.y);
+        world.step();
+    }
+    let summary = world.summary();
+    assert_eq!((summary.agents.arrived, summary.law.missed_turns), (1, 0));
+    // It began to the left of the middle of the road.
+    assert!((-1.7..-1.5).contains(&last), "{last}");
+}
+
+#[test]
 fn who_cannot_change_lanes_where_it_begins_is_refused_if_no_other_way_leads_on() {
     let mut scenario = one_way_road(2);
     let style = RoadStyle {

@@ -68,9 +68,16 @@ impl View<'_> {
 
     /// The lane change that the route asks for here, and the gaps on the lane that it leads to.
     fn perceive_lane_change(&self, agent: u32, input: &mut BehaviourInput) {
-        let (position, at) = (self.position(agent), self.progress(agent).at);
+        let (position, progress) = (self.position(agent), self.progress(agent));
+        let (route, graph, at) = (self.route(agent), self.ground.graph(), progress.at);
         let lanelet = self.ground.lanelet(position.lanelet);
-        input.lane_change_needed = self.route(agent).lane_change_at(at, self.ground.graph());
+        input.lane_change_needed = route.lane_change_at(at, graph);
+        if input.lane_change_needed != 0.0 {
+            // Beside its goal the lane is at its end as well.
+            let changes = route.lane_changes_from(at, graph);
+            input.lane_remaining =
+                route.room_for_changes((at, position.s), changes, progress.reached, graph);
+        }
         if input.lane_change_needed != 0.0 && position.leaving == NO_LANELET {
             let target = if input.lane_change_needed > 0.0 {
                 lanelet.left

@@ -92,6 +92,21 @@ impl Route {
         (is_last && is_there).then(|| share * graph.lanelet(here).length())
     }
 
+    /// What is left for so many changes from a place on lanelet `at`, m: up to its end, or to the place beside
+    /// the last goal, if that lies on the lane that they lead to.
+    pub(crate) fn room_for_changes(
+        &self,
+        (at, s): (u32, f64),
+        changes: u32,
+        reached: u32,
+        graph: &LaneGraph,
+    ) -> f64 {
+        let length = self.lanelet(at).map(|id| graph.lanelet(id).length());
+        let beside = self.goal_beside(at, changes, reached, graph);
+        let ends = [length, beside].into_iter().flatten();
+        ends.fold(f64::INFINITY, f64::min) - s
+    }
+
     /// The route to the last goal, if that lies on a lane beside lanelet `at`, ending beside the goal on
     /// this lane instead.
     pub(crate) fn ending_beside(&self, at: u32, reached: u32, graph: &LaneGraph) -> Option<Self> {

@@ -269,7 +269,9 @@ impl Scene<'_> {
             false => 0.0,
         };
         let needed = (needed + waited_for).max(braking);
-        let is_missed = changes > 0 && self.room_for(agent, changes) < needed;
+        let place = (progress.at, position.s);
+        let room = || route.room_for_changes(place, changes, progress.reached, self.ground.graph());
+        let is_missed = changes > 0 && room() < needed;
         if is_missed && since > NEXT_ATTEMPT {
             Some(Trigger::TooLate)
         } else {
@@ -282,18 +284,6 @@ impl Scene<'_> {
     fn remaining(&self, agent: u32) -> f64 {
         let position = &self.agents.position[agent as usize];
         self.ground.lanelet(position.lanelet).length() - position.s
-    }
-
-    /// What is left for the lane changes on the road of an agent, m: up to the end of its lane, or to the
-    /// place beside its last goal, if that lies on the lane that they lead to.
-    fn room_for(&self, agent: u32, changes: u32) -> f64 {
-        let index = agent as usize;
-        let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
-        let route = self.routes.get(progress.route);
-        let graph = self.ground.graph();
-        let beside = route.goal_beside(progress.at, changes, progress.reached, graph);
-        let to_goal = beside.map_or(f64::INFINITY, |s| s - position.s);
-        self.remaining(agent).min(to_goal)
     }
 
     /// Whether an agent needs another route, and what for.

@@ -45,7 +45,7 @@ pub(super) fn lane(api: &mut Registrar) {
     properties! { api, agent: Agent;
         "offset" -> "float", "Distance to the left of its lane's middle, m."
             => agent.content().facts.map_or(0.0, |facts| facts.t);
-        "lane_remaining" -> "float", "Distance to the end of the lane, m."
+        "lane_remaining" -> "float", "Distance to the end of the lane, or to the place beside the goal where that lies on a lane to change to, m."
             => agent.content().input.lane_remaining;
         "has_lane_left" -> "bool", "Whether there is a lane to the left to change to."
             => agent.content().input.lane_left > 0.0;
