@@ -259,3 +259,39 @@ fn what_an_edit_does_not_reach_is_shared() {
     }
     assert!(found.iter().all(|&id| id != NO_LANELET));
 }
+
+#[test]
+fn a_street_between_two_nodes_of_a_merged_junction_lies_within_it() {
+    // A corner cut off by a street of 36 m, as slip roads are in towns.
+    let mut scenario = Scenario::new("corner");
+    let style = street("Street");
+    let (p, q, r) = ((0.0, 0.0), (-12.0, -28.0), (-21.0, 6.5));
+    for (from, to) in [
+        (q, p),
+        (p, r),
+        (q, r),
+        ((-60.0, -140.0), q),
+        ((150.0, -40.0), p),
+        (r, (-160.0, 45.0)),
+    ] {
+        draw(&mut scenario, from, to, &style);
+    }
+    let plain = laid_out(&scenario);
+    assert_eq!((plain.junctions.len(), plain.internal.len()), (6, 0));
+    // The two streets of the corner are to be one junction: then the ways through it lie on the third.
+    let corner = scenario.network().road(RoadId(1)).unwrap().to;
+    let mut merged = scenario.network().node(corner).unwrap().clone();
+    merged.rules.internal_roads = vec![RoadId(1), RoadId(2)];
+    let old = scenario.clone();
+    scenario.apply(Edit::Node(corner, Some(merged))).unwrap();
+    let layout = laid_out(&scenario);
+    let all: Vec<RoadId> = layout.internal.iter().copied().collect();
+    assert_eq!(all, [RoadId(1), RoadId(2), RoadId(3)]);
+    assert_eq!(layout.junctions.len(), 4);
+    // An edit comes to the same, there and back.
+    let side = scenario.about().driving_side;
+    let there = layout_after_edit((old.network(), &plain), scenario.network(), side);
+    assert_eq!(there, layout);
+    let back = layout_after_edit((scenario.network(), &there), old.network(), side);
+    assert_eq!(back, plain);
+}

@@ -21,7 +21,7 @@ use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{
     Control, CornerRule, CrossingRule, JunctionRules, TurnRules, deciding_node,
 };
-use crate::network::{RestrictionKind, RoadNetwork};
+use crate::network::{Node, RestrictionKind, RoadNetwork};
 use crate::road::{DrivingSide, Lane, Road, RoadEnd};
 use crate::via_rules::{Followed, ViaRules};
 pub use after_edit::layout_after_edit;
@@ -39,6 +39,8 @@ const BETWEEN_BENDS: f64 = 8.0;
 /// Largest extent of a merged junction, m. Without a limit a dense grid of short streets would grow
 /// into one junction.
 pub(crate) const MAX_CLUSTER: f64 = 60.0;
+/// A road is straight if it is no longer than this times the distance between its ends.
+const STRAIGHT: f64 = 1.1;
 /// Rounds of merging; each round only looks at what the last one changed. What is still used up
 /// after the last one is squeezed.
 const MAX_ROUNDS: usize = 8;
@@ -263,7 +265,34 @@ impl<'a> Planner<'a> {
                 false => _ = changed.insert(self.take_in(id, road)),
             }
         }
-        self.roots(changed)
+        self.with_chords(changed)
+    }
+
+    /// The clusters of nodes, with the roads inside that lead from one of its nodes to another.
+    fn with_chords(&mut self, nodes: impl IntoIterator<Item = NodeId>) -> BTreeSet<NodeId> {
+        let roots = self.roots(nodes);
+        for &root in &roots {
+            if self.members(root).len() > 1 {
+                self.take_in_chords(root);
+            }
+        }
+        roots
+    }
+
+    /// Takes in the roads that lead straight from a node of a cluster to another one: the ways through the
+    /// junction lie on them.
+    fn take_in_chords(&mut self, root: NodeId) {
+        let network = self.network;
+        for arm in self.arms(root) {
+            let road = arm.road;
+            let is_inside = self.root(road.from) == root && self.root(road.to) == root;
+            let ends = [road.from, road.to].map(|id| network.node(id).map(Node::position));
+            let [Some(a), Some(b)] = ends else { continue };
+            let is_straight = road.length() < STRAIGHT * (b - a).length();
+            if is_inside && is_straight && self.can_be_internal(arm.road_id, road) {
+                self.take_in(arm.road_id, road);
+            }
+        }
     }
 
     /// Merges the clusters of nodes that name a road as internal; returns all given ones as they are then.
@@ -284,7 +313,7 @@ impl<'a> Planner<'a> {
                 }
             }
         }
-        self.roots(nodes.iter().copied())
+        self.with_chords(nodes.iter().copied())
     }
 
     /// The clusters of nodes: a root that was merged away is no longer one.
