@@ -49,11 +49,6 @@ impl<T> SharedList<T> {
         self.own.extend(entries);
     }
 
-    /// Makes room for entries to be added.
-    pub fn reserve(&mut self, more: usize) {
-        self.own.reserve(more);
-    }
-
     /// Shares all entries with copies made from now on. O(entries).
     pub fn share(&mut self)
     where
