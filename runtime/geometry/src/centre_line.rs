@@ -224,6 +224,12 @@ impl<'a> CentreLine<'a> {
         turn / ((to - from) as f64 * self.spacing)
     }
 
+    /// The [curvature](Self::curvature) at each of its points.
+    pub fn curvatures(&self, reach: f64) -> impl Iterator<Item = f64> + use<'a> {
+        let line = *self;
+        (0..line.points.len()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
+    }
+
     /// Distance along the line and to its left of the foot of a point near `guess`, m. Walks
     /// from the guess; exact on the polyline within a few metres of it.
     #[inline]

@@ -55,11 +55,7 @@ impl<T> SharedList<T> {
         T: Clone,
     {
         let own = std::mem::take(&mut self.own);
-        self.shared = if self.shared.is_empty() {
-            own.into()
-        } else {
-            self.shared.iter().cloned().chain(own).collect()
-        };
+        self.shared = self.shared.iter().cloned().chain(own).collect();
     }
 
     /// Whether a list begins with the very entries that this one shares.

@@ -20,7 +20,7 @@
 //! along waits at the stop line before it.
 
 use crate::junction::{ABREAST, Body};
-use crate::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind, NO_LANELET};
+use crate::lane_graph::{LaneGraph, Lanelet, LaneletId, copied, runs};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use std::collections::BTreeMap;
@@ -119,7 +119,7 @@ impl Alleys {
     pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletId]) -> Self {
         Self::build(graph, has_long, |section| {
             // A road is copied as a whole: all its lanelets keep their distance to each other.
-            let copy = Some(copies[section.start as usize]).filter(|&copy| copy != NO_LANELET)?;
+            let copy = copied(copies, section.start)?;
             let before = copy..copy + section.len() as LaneletId;
             let first_sides = before.flat_map(|lanelet| self.on(lanelet));
             let mut numbers: Vec<u32> = first_sides
@@ -150,7 +150,8 @@ impl Alleys {
             false => &Passing::ALL[..1],
         };
         let mut alleys = Self::default();
-        for section in sections(graph) {
+        let is_lane = |section: &Range<LaneletId>| !graph.lanelet(section.start).is_connection();
+        for section in runs(graph.lanelets(), Lanelet::section).filter(is_lane) {
             let found = known(&section).or_else(|| {
                 let (one, other) = opposite_lanes(graph, section)?;
                 let lanes = Lanes::new(graph.line(one), graph.line(other));
@@ -222,30 +223,6 @@ impl Alleys {
     pub fn way(&self, (number, is_second): AlleySide) -> AlleyWay {
         self.list[number as usize].ways[usize::from(is_second)]
     }
-}
-
-/// The lanelets of each lane section, by growing road.
-fn sections(graph: &LaneGraph) -> impl Iterator<Item = Range<LaneletId>> + '_ {
-    // They stand by road and section.
-    let of_section = |a: &Lanelet, b: &Lanelet| match (a.kind, b.kind) {
-        (
-            LaneletKind::Lane { road, section, .. },
-            LaneletKind::Lane {
-                road: other,
-                section: beside,
-                ..
-            },
-        ) => (road, section) == (other, beside),
-        _ => false,
-    };
-    let mut first = 0;
-    let chunks = graph.lanelets().chunk_by(of_section);
-    let ranges = chunks.map(move |chunk| {
-        let range = first..first + chunk.len() as LaneletId;
-        first = range.end;
-        range
-    });
-    ranges.filter(|range| range.len() > 1)
 }
 
 /// The two lanes of opposite directions of a lane section that are nearest to each other; the first is driven
@@ -355,8 +332,7 @@ impl<'a> Lane<'a> {
     fn new(line: CentreLine<'a>) -> Self {
         let count = line.points().len();
         let step = line.length() / (count - 1).max(1) as f64;
-        let bend = |i: usize| line.curvature(i as f64 * step, BEND_REACH).abs();
-        let bends = (0..count).map(bend).collect();
+        let bends = line.curvatures(BEND_REACH).map(f64::abs).collect();
         Self { line, step, bends }
     }
 
@@ -529,11 +505,9 @@ fn reach_beside(lane: &Lane<'_>, point: usize, body: Body, towards: DVec2) -> f6
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::Edit;
     use crate::junction::layout;
-    use crate::operation::draw::{self, RoadStyle};
-    use crate::road::{CrossSection, RoadClass};
     use crate::scenario::Scenario;
+    use crate::testing::draw_street;
     use proptest::prelude::*;
     use roadwright_geometry::{Pose, ReferenceLine, Segment};
 
@@ -549,16 +523,8 @@ mod tests {
             segments.push(Segment::Line { length: 60.0 });
         }
         let line = ReferenceLine::new(Pose::new(0.0, 0.0, 0.0), segments).unwrap();
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Residential,
-            layer: 0,
-            speed_limit: 8.0,
-            section: CrossSection::driving(1, 1, width),
-        };
         let mut scenario = Scenario::new("street");
-        let road: Edit = draw::road(&scenario, &line, &style).unwrap();
-        scenario.apply(road).unwrap();
+        draw_street(&mut scenario, &line, (width, 8.0));
         let layout = layout(scenario.network(), scenario.about());
         LaneGraph::new(&scenario, &layout)
     }

@@ -70,6 +70,8 @@ mod quantity;
 mod road;
 mod scenario;
 mod stack;
+#[cfg(test)]
+mod testing;
 mod unique_map;
 pub mod vehicle_file;
 mod vehicle_type;

@@ -15,7 +15,8 @@ use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
-    CrossSection, DynamicsLevel, Edit, JunctionRules, Node, RoadClass, Scenario, file,
+    CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Obstacle, RoadClass, Scenario, Shape,
+    file,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -49,6 +50,18 @@ pub(crate) fn draw_street(
 ) {
     let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to));
     let edit = draw::road(scenario, &line.unwrap(), style).unwrap();
+    scenario.apply(edit).unwrap();
+}
+
+/// Puts a post that stays where it is.
+pub(crate) fn put_post(scenario: &mut Scenario, shape: Shape) {
+    let post = Obstacle {
+        name: "post".into(),
+        shape,
+        height: 2.0,
+        mass: None,
+    };
+    let edit = Edit::Obstacle(scenario.next_obstacle_id(), Some(Box::new(post)));
     scenario.apply(edit).unwrap();
 }
 

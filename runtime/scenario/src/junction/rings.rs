@@ -73,16 +73,19 @@ pub(super) fn rings(network: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId
 
 /// Whether a road is driven in one direction only.
 pub(super) fn is_one_way(road: &Road, side: DrivingSide) -> bool {
-    let drives = |forward: bool| road.lanes_driven(0.0, forward, side) > 0;
-    drives(true) != drives(false)
+    let [forward, backward] = directions(road, side);
+    forward != backward
+}
+
+/// Whether a road is driven along its line, and against it.
+fn directions(road: &Road, side: DrivingSide) -> [bool; 2] {
+    [true, false].map(|forward| road.lanes_driven(0.0, forward, side) > 0)
 }
 
 /// Whether two roads are the same as far as rings go: where they lead, and which way they are driven.
 pub(super) fn is_same_way(a: &Road, b: &Road, side: DrivingSide) -> bool {
-    let drives =
-        |road: &Road| [true, false].map(|forward| road.lanes_driven(0.0, forward, side) > 0);
     (a.from, a.to) == (b.from, b.to)
-        && drives(a) == drives(b)
+        && directions(a, side) == directions(b, side)
         && a.reference_line == b.reference_line
 }
 

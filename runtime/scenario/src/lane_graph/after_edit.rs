@@ -19,6 +19,12 @@ use std::ops::Range;
 /// this share of all. Then those that are still used are copied.
 const MOST_OWN_LINES: f64 = 0.1;
 
+/// The lanelet of before that one is a copy of, by what [`LaneGraph::after_edit`] says of all.
+#[inline]
+pub fn copied(copies: &[LaneletId], id: LaneletId) -> Option<LaneletId> {
+    Some(copies[id as usize]).filter(|&copy| copy != NO_LANELET)
+}
+
 /// A network before an edit, with what was made of it.
 #[derive(Clone, Copy)]
 pub struct Before<'a> {

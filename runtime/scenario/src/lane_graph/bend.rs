@@ -20,35 +20,25 @@ pub fn bend_speed(curvature: f64) -> f64 {
 
 /// The largest curvature of a line to either side, 1/m, over [`BEND_REACH`].
 pub(super) fn sharpest_bend(line: CentreLine<'_>) -> f64 {
-    let count = line.points().len();
-    let spacing = line.length() / (count - 1) as f64;
-    let curvatures = (0..count).map(|i| line.curvature(i as f64 * spacing, BEND_REACH).abs());
+    let curvatures = line.curvatures(BEND_REACH).map(f64::abs);
     curvatures.fold(0.0, f64::max)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Scenario;
     use crate::junction::layout;
     use crate::lane_graph::LaneGraph;
-    use crate::operation::draw::{self, RoadStyle};
-    use crate::{CrossSection, RoadClass, Scenario};
+    use crate::testing::draw_street;
     use roadwright_geometry::{DVec2, ReferenceLine};
 
     /// The lanelets of streets between points, one after the other.
     fn street(points: &[(f64, f64)]) -> LaneGraph {
         let mut scenario = Scenario::new("street");
-        let style = RoadStyle {
-            name: String::new(),
-            class: RoadClass::Residential,
-            layer: 0,
-            speed_limit: 14.0,
-            section: CrossSection::driving(1, 1, 3.25),
-        };
         for ends in points.windows(2) {
             let line = ReferenceLine::straight(DVec2::from(ends[0]), DVec2::from(ends[1]));
-            let edit = draw::road(&scenario, &line.unwrap(), &style).unwrap();
-            scenario.apply(edit).unwrap();
+            draw_street(&mut scenario, &line.unwrap(), (3.25, 14.0));
         }
         LaneGraph::new(&scenario, &layout(scenario.network(), scenario.about()))
     }

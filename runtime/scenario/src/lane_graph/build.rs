@@ -6,7 +6,7 @@
 use super::after_edit::{Before, first_paths};
 use super::bend::{bend_speed, sharpest_bend};
 use super::lane_index::LaneIndex;
-use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets};
+use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets, runs};
 use crate::access::{LaneAccess, RoadAccess};
 use crate::ids::RoadId;
 use crate::junction::{Body, ConnectingPath, Junction, LaneEnd, Layout};
@@ -89,8 +89,8 @@ pub(super) struct Builder {
     index: LaneIndex,
     of_internal: BTreeMap<(RoadId, i8), LaneletId>,
     pub(super) paths: Vec<PathLanelets>,
-    /// For each junction the index that it had before, if all its connections are copies.
-    pub(super) copied_junctions: Vec<Option<usize>>,
+    /// For each junction whether all its connections are copies.
+    pub(super) copied_junctions: Vec<bool>,
     /// Lanes so far, m.
     lane_length: f64,
     /// Points of their centre lines, and of those of connections.
@@ -268,12 +268,8 @@ impl Builder {
     fn link_sections(&mut self) {
         let mut links = std::mem::take(&mut self.links);
         // Lanelets of roads stand by road and section so far, and no connection is among them.
-        let of_section = |a: &Lanelet, b: &Lanelet| section_of(a) == section_of(b);
-        let mut first = 0;
         let mut before: Option<Range<LaneletId>> = None;
-        for section in self.lanelets.chunk_by(of_section) {
-            let here = first..first + section.len() as LaneletId;
-            first = here.end;
+        for here in runs(&self.lanelets, Lanelet::section) {
             if let Some(before) = before.replace(here.clone()) {
                 self.link(&before, &here, &mut links);
                 self.link(&here, &before, &mut links);
@@ -335,19 +331,19 @@ impl Builder {
         layout: &Layout,
         before: Option<Before<'_>>,
     ) {
-        let first_paths = before.map(|before| first_paths(before.layout));
-        let shared = before.map(|before| before.layout.shared_by(layout));
+        let known = before.map(|before| {
+            let firsts = first_paths(before.layout);
+            (before, firsts, before.layout.shared_by(layout))
+        });
         for (j, junction) in layout.junctions.iter().enumerate() {
-            let old = before
-                .zip(first_paths.as_ref())
-                .and_then(|(before, firsts)| {
-                    let old = shared.as_ref()?[j]?;
+            let is_copied = known.as_ref().is_some_and(|(before, firsts, shared)| {
+                shared[j].is_some_and(|old| {
                     let paths = firsts[old]..firsts[old + 1];
-                    let is_copied = self.copy_connections(j as u32, paths, before.graph);
-                    is_copied.then_some(old)
-                });
-            self.copied_junctions.push(old);
-            if old.is_some() {
+                    self.copy_connections(j as u32, paths, before.graph)
+                })
+            });
+            self.copied_junctions.push(is_copied);
+            if is_copied {
                 continue;
             }
             for (p, path) in junction.paths.iter().enumerate() {
@@ -419,7 +415,7 @@ impl Builder {
         };
         let junctions = layout.junctions.iter().zip(&self.copied_junctions);
         let accesses =
-            junctions.map(|(junction, copy)| copy.is_none().then(|| most_open(junction)));
+            junctions.map(|(junction, is_copied)| (!is_copied).then(|| most_open(junction)));
         let accesses: Vec<Option<RoadAccess>> = accesses.collect();
         for lanelet in &mut self.lanelets {
             if let LaneletKind::Connection { junction, .. } = lanelet.kind
@@ -579,12 +575,4 @@ fn lane_distances(road: &Road, section: &LaneSection, (from, to): (f64, f64)) ->
 /// Within 1 cm: a bend with a radius of 6 m gets a point about every 70 cm.
 fn curve_points(curve: &ReferenceLine) -> Vec<DVec2> {
     curve.sample(0.01, 0.0)
-}
-
-/// The road and the section that a lanelet lies in.
-fn section_of(lanelet: &Lanelet) -> Option<(RoadId, u16)> {
-    match lanelet.kind {
-        LaneletKind::Lane { road, section, .. } => Some((road, section)),
-        LaneletKind::Connection { .. } => None,
-    }
 }

@@ -44,7 +44,7 @@ impl Builder {
             let Some(&junction) = layout.junction_of.get(&road.from) else {
                 continue;
             };
-            if let Some(before) = before.filter(|_| self.copied_junctions[junction].is_some()) {
+            if let Some(before) = before.filter(|_| self.copied_junctions[junction]) {
                 found.extend(self.copied_ways_out(id, before.graph));
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Lanelets by road and lane.
 
-use super::{Lanelet, LaneletId, LaneletKind};
+use super::{Lanelet, LaneletId, LaneletKind, runs};
 use crate::ids::RoadId;
 use std::ops::Range;
 
@@ -36,12 +36,9 @@ impl LaneIndex {
     /// connections are left out. O(lanelets).
     pub(super) fn new(lanelets: &[Lanelet]) -> Self {
         let mut index = Self::default();
-        let mut first = 0;
-        for chunk in lanelets.chunk_by(|a, b| a.road() == b.road()) {
-            let own = first..first + chunk.len() as LaneletId;
-            first = own.end;
-            if let Some(road) = chunk[0].road() {
-                index.add_road(road, own, chunk);
+        for own in runs(lanelets, Lanelet::road) {
+            if let Some(road) = lanelets[own.start as usize].road() {
+                index.add_road(road, own, lanelets);
             }
         }
         index
@@ -52,8 +49,8 @@ impl LaneIndex {
             LaneletKind::Lane { lane, .. } => lane,
             LaneletKind::Connection { .. } => 0,
         };
-        let mut members: Vec<(i8, LaneletId)> =
-            lanelets.iter().map(lane).zip(own.clone()).collect();
+        let lane = |id: LaneletId| (lane(&lanelets[id as usize]), id);
+        let mut members: Vec<(i8, LaneletId)> = own.clone().map(lane).collect();
         members.sort_unstable();
         let first_lane = self.lanes.len() as u32;
         for (lane, id) in members {

@@ -22,7 +22,7 @@ mod internal;
 mod lane_index;
 mod reach;
 
-pub use after_edit::Before;
+pub use after_edit::{Before, copied};
 pub use bend::{BEND_REACH, bend_speed};
 pub use reach::ROOM_TO_CHANGE;
 
@@ -35,6 +35,7 @@ use crate::via_rules::{Followed, ViaRules};
 use lane_index::LaneIndex;
 use roadwright_geometry::centre_line::{CentreLine, CentreLines, LineSpan};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// Index of a lanelet.
 pub type LaneletId = u32;
@@ -138,6 +139,14 @@ impl Lanelet {
         }
     }
 
+    /// The road and the section of a piece of lane.
+    pub(crate) fn section(&self) -> Option<(RoadId, u16)> {
+        match self.kind {
+            LaneletKind::Lane { road, section, .. } => Some((road, section)),
+            LaneletKind::Connection { .. } => None,
+        }
+    }
+
     /// Distance along the lanelet, m, that corresponds to a distance along the road.
     ///
     /// By proportion: a lane on the inside of a bend is shorter than its road. On a lanelet that is
@@ -147,6 +156,20 @@ impl Lanelet {
         let share = (road_s - start) / (end - start);
         (share * self.length()).clamp(0.0, self.length())
     }
+}
+
+/// The runs of lanelets that have something in common: those of one road, and of one section, stand in a row.
+pub(crate) fn runs<K: PartialEq>(
+    lanelets: &[Lanelet],
+    of: impl Fn(&Lanelet) -> K,
+) -> impl Iterator<Item = Range<LaneletId>> {
+    let mut first = 0;
+    let chunks = lanelets.chunk_by(move |a, b| of(a) == of(b));
+    chunks.map(move |chunk| {
+        let range = first..first + chunk.len() as LaneletId;
+        first = range.end;
+        range
+    })
 }
 
 /// All lanelets of a network.

@@ -7,7 +7,7 @@ use super::cells::Cells;
 use super::obstacles::{MOST_ASIDE, OBSTACLE_REACH, Obstacles, SIDE_CLEARANCE};
 use glam::DVec2;
 use roadwright_scenario::junction::Body;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, copied};
 use roadwright_scenario::{Scenario, VehicleType};
 use std::sync::Arc;
 
@@ -54,16 +54,8 @@ struct InWays {
 pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
     pub(super) graph: &'a LaneGraph,
-    /// For each lanelet now the one that it is a copy of, or [`NO_LANELET`].
+    /// For each lanelet now the one that it is a [copy](copied) of.
     pub(super) copies: &'a [LaneletId],
-}
-
-impl Known<'_> {
-    /// The lanelet that one is a copy of.
-    fn copied(&self, id: LaneletId) -> Option<usize> {
-        let copy = self.copies[id as usize];
-        (copy != NO_LANELET).then_some(copy as usize)
-    }
 }
 
 impl LaneObstacles {
@@ -81,7 +73,7 @@ impl LaneObstacles {
         let types: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
         let surroundings = Surroundings {
             sizes: sizes(&types),
-            types,
+            longest: types.iter().map(|kind| kind.length).fold(0.0, f64::max),
             obstacles,
             graph,
             known,
@@ -146,8 +138,10 @@ fn sizes(types: &[&VehicleType]) -> [Size; 2] {
 
 /// What nearness follows from.
 struct Surroundings<'a> {
-    types: Vec<&'a VehicleType>,
+    /// Of cars, and of all vehicles.
     sizes: [Size; 2],
+    /// The longest vehicle, m.
+    longest: f64,
     obstacles: &'a Obstacles,
     graph: &'a LaneGraph,
     known: Option<Known<'a>>,
@@ -161,14 +155,14 @@ impl Surroundings<'_> {
     /// What was known of a lanelet, if it is as it was.
     fn known(&self, id: LaneletId) -> Option<(&LaneObstacles, usize)> {
         let known = self.known.as_ref()?;
-        Some((known.lanes, known.copied(id)?))
+        Some((known.lanes, copied(known.copies, id)? as usize))
     }
 
-    /// The points of a lanelet, and the stretches between them.
     fn points(&self, id: LaneletId) -> &[DVec2] {
         self.graph.line(id).points()
     }
 
+    /// What lies between the points of a lanelet.
     fn stretches(&self, id: LaneletId) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
         self.points(id).windows(2).map(|pair| (pair[0], pair[1]))
     }
@@ -184,8 +178,7 @@ impl Surroundings<'_> {
     /// A body is in the way where its nearest point lies beside the middle of a lane by less than half of
     /// the vehicle and [`SIDE_CLEARANCE`], for one that looks [`MOST_ASIDE`] to the side.
     fn in_ways(&self) -> InWays {
-        let widest = self.types.iter().map(|kind| kind.width).fold(0.0, f64::max);
-        let beside = 0.5 * widest + SIDE_CLEARANCE + MOST_ASIDE + SLACK;
+        let beside = 0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK;
         let (mut firsts, mut numbers) = (vec![0], Vec::new());
         for id in self.ids() {
             match self.known(id) {
@@ -279,8 +272,7 @@ impl Surroundings<'_> {
 
     /// From the rear axle on the line to the front, and from there as far as one sees, m.
     fn sight(&self) -> f64 {
-        let longest = self.types.iter().map(|kind| kind.length);
-        OBSTACLE_REACH + longest.fold(0.0, f64::max) + WATCH_DISTANCE
+        OBSTACLE_REACH + self.longest + WATCH_DISTANCE
     }
 
     fn sees(&self, id: LaneletId, in_ways: &Cells, sight: f64) -> bool {
@@ -374,10 +366,10 @@ mod tests {
     use super::super::Ground;
     use super::super::obstacles::tests::field;
     use super::*;
-    use crate::testing::{draw_street, street};
+    use crate::testing::{draw_street, put_post, street};
     use roadwright_geometry::Pose;
     use roadwright_geometry::oriented_box::OrientedBox;
-    use roadwright_scenario::{Edit, Obstacle, ObstacleId, Shape};
+    use roadwright_scenario::{Edit, Shape};
 
     #[test]
     fn who_keeps_to_its_lane_touches_nothing_where_it_is_said_that_nothing_is_near() {
@@ -435,18 +427,12 @@ mod tests {
         let mut before = Scenario::new("posts");
         draw_street(&mut before, ((0.0, 0.0), (100.0, 0.0)), &street(1, 0));
         let y = Ground::new(&before).graph().line(0).position(50.0).y + 2.5;
-        let post = Obstacle {
-            name: "post".into(),
-            shape: Shape::Circle {
-                x: 50.0,
-                y,
-                radius: 0.2,
-            },
-            height: 2.0,
-            mass: None,
+        let post = Shape::Circle {
+            x: 50.0,
+            y,
+            radius: 0.2,
         };
-        let edit = Edit::Obstacle(ObstacleId(1), Some(Box::new(post)));
-        before.apply(edit).unwrap();
+        put_post(&mut before, post);
         let mut after = before.clone();
         for (name, kind) in before.vehicle_types() {
             let width = 4.4;

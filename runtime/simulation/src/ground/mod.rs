@@ -137,14 +137,9 @@ impl Ground {
         let lane_obstacles = if has_same_lanes && has_same_reach {
             self.lane_obstacles.clone()
         } else {
-            let known = copies.as_ref().filter(|_| has_same_reach);
-            let known = known.map(|copies| lane_obstacles::Known {
-                lanes: &self.lane_obstacles,
-                graph: &self.roads.graph,
-                copies,
-            });
-            let lanes = LaneObstacles::new(new, &obstacles, &roads.graph, known);
-            Arc::new(lanes)
+            let copies = copies.as_deref().filter(|_| has_same_reach);
+            let known = copies.map(|copies| self.known_lanes(copies));
+            Arc::new(LaneObstacles::new(new, &obstacles, &roads.graph, known))
         };
         let grip = if has_same_lanes && has_same_grip {
             self.grip.clone()
@@ -168,6 +163,15 @@ impl Ground {
             signal_posts: OnceLock::new(),
             hash: OnceLock::new(),
         })
+    }
+
+    /// What is known of the lanes, for those of an edit that are copies.
+    fn known_lanes<'a>(&'a self, copies: &'a [LaneletId]) -> lane_obstacles::Known<'a> {
+        lane_obstacles::Known {
+            lanes: &self.lane_obstacles,
+            graph: &self.roads.graph,
+            copies,
+        }
     }
 
     /// The lanelets of the roads.
@@ -675,13 +679,13 @@ fn same_obstacles(old: &Scenario, new: &Scenario) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{draw_street, equip, street};
+    use crate::testing::{draw_street, equip, put_post, street};
     use roadwright_geometry::math::Stream;
     use roadwright_geometry::unit;
-    use roadwright_scenario::{Edit, Obstacle, Shape, file};
+    use roadwright_scenario::{Edit, Shape, file};
     use std::path::PathBuf;
 
-    /// The streets of old-town, with posts at the middle of lanes and beside them.
+    /// The streets of old-town, with posts near the ends of lanes.
     fn town() -> Scenario {
         let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
         let mut town = file::load(&folder.join("old-town.scenario.json")).unwrap();
@@ -696,19 +700,12 @@ mod tests {
                 .position(graph.lanelet(lane).length() - 4.0);
             let aside = unit(stream.next_in(0.0, 6.0));
             let place = end + stream.next_in(1.0, 3.5) * aside;
-            let post = Obstacle {
-                name: "post".into(),
-                shape: Shape::Circle {
-                    x: place.x,
-                    y: place.y,
-                    radius: 0.2,
-                },
-                height: 1.0,
-                mass: None,
+            let post = Shape::Circle {
+                x: place.x,
+                y: place.y,
+                radius: 0.2,
             };
-            let id = town.next_obstacle_id();
-            town.apply(Edit::Obstacle(id, Some(Box::new(post))))
-                .unwrap();
+            put_post(&mut town, post);
         }
         town
     }

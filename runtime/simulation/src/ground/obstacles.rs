@@ -530,8 +530,8 @@ fn extent(body: &Body) -> (DVec2, f64) {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::testing::put_post;
     use roadwright_geometry::math::Stream;
-    use roadwright_scenario::{Edit, Obstacle};
 
     /// Posts and discs, close together on one side and with wide gaps on the other.
     pub(in crate::ground) fn field() -> Scenario {
@@ -551,15 +551,7 @@ pub(super) mod tests {
                     width: 1.0,
                 }
             };
-            let obstacle = Obstacle {
-                name: "post".into(),
-                shape,
-                height: 2.0,
-                mass: None,
-            };
-            let id = scenario.next_obstacle_id();
-            let edit = Edit::Obstacle(id, Some(Box::new(obstacle)));
-            scenario.apply(edit).unwrap();
+            put_post(&mut scenario, shape);
         }
         scenario
     }

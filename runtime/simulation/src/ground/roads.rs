@@ -11,7 +11,7 @@ use roadwright_scenario::junction::{
     touches_bus,
 };
 use roadwright_scenario::lane_graph::{
-    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speed,
+    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speed, copied,
 };
 use roadwright_scenario::{
     Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, RoadNetwork, Scenario,
@@ -158,14 +158,14 @@ struct OwnGist {
 #[derive(Clone, Copy)]
 struct Known<'a> {
     roads: &'a Roads,
-    /// For each lanelet now the one that it is a copy of, or [`NO_LANELET`].
+    /// For each lanelet now the one that it is a [copy](copied) of.
     copies: &'a [LaneletId],
 }
 
 impl Known<'_> {
     /// What was known of a lanelet, if it is a copy: then its junction is as it was, too.
     fn gist(&self, id: LaneletId) -> Option<OwnGist> {
-        let copy = Some(self.copies[id as usize]).filter(|&copy| copy != NO_LANELET)?;
+        let copy = copied(self.copies, id)?;
         let gist = &self.roads.gists[copy as usize];
         Some(OwnGist {
             is_contested: gist.contested.0 != NO_JUNCTION,
@@ -918,9 +918,7 @@ fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.points().len();
     let spacing = line.length() / (points - 1) as f64;
-    let curvatures: Vec<f64> = (0..points)
-        .map(|i| line.curvature(i as f64 * spacing, BEND_REACH))
-        .collect();
+    let curvatures: Vec<f64> = line.curvatures(BEND_REACH).collect();
     let mut speeds: Vec<f64> = curvatures
         .iter()
         .map(|&curvature| speed_limit.min(bend_speed(curvature)))

@@ -394,10 +394,8 @@ fn shared_programme(members: &[Member<'_>], beside: &[Vec<usize>]) -> Programme 
 mod tests {
     use super::*;
     use crate::junction::layout;
-    use crate::operation::draw::{self, RoadStyle};
-    use crate::{
-        Control, CrossSection, Edit, JunctionRules, Node, RoadClass, Scenario, SignalMode,
-    };
+    use crate::testing::draw_street;
+    use crate::{Control, Edit, JunctionRules, Node, Scenario, SignalMode};
     use glam::DVec2;
     use roadwright_geometry::{Pose, ReferenceLine};
 
@@ -440,16 +438,8 @@ mod tests {
     fn drawn(streets: &[Street], signals: [(DVec2, SignalPlan); 2]) -> Scenario {
         let mut scenario = Scenario::new("two crossings");
         for &(from, to, speed_limit) in streets {
-            let style = RoadStyle {
-                name: String::new(),
-                class: RoadClass::Residential,
-                layer: 0,
-                speed_limit,
-                section: CrossSection::driving(1, 1, 3.25),
-            };
             let line = ReferenceLine::straight(DVec2::from(from), DVec2::from(to)).unwrap();
-            let edit = draw::road(&scenario, &line, &style).unwrap();
-            scenario.apply(edit).unwrap();
+            draw_street(&mut scenario, &line, (3.25, speed_limit));
         }
         let network = scenario.network();
         let edits = signals.into_iter().map(|(place, plan)| {

@@ -126,17 +126,9 @@ fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
             .values()
             .any(|kind| kind.front() > 6.0)
     );
-    let style = crate::operation::draw::RoadStyle {
-        name: String::new(),
-        class: RoadClass::Residential,
-        layer: 0,
-        speed_limit: 10.0,
-        section: CrossSection::driving(1, 1, 3.5),
-    };
     let line = ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap();
     let road = scenario.network().next_road_id();
-    let edit = crate::operation::draw::road(&scenario, &line, &style).unwrap();
-    scenario.apply(edit).unwrap();
+    crate::testing::draw_street(&mut scenario, &line, (3.5, 10.0));
     let flow = |vehicle: &str| crate::Flow {
         vehicle: vehicle.into(),
         stack: "idm".into(),
