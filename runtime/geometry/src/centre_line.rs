@@ -83,6 +83,16 @@ impl CentreLines {
     /// Adds a line through points, resampled to equal distances of about 1 m, of up to 10 m if it is
     /// longer than 2 km; `None` if there are fewer than two points or all are equal.
     pub fn push(&mut self, points: &[DVec2]) -> Option<LineSpan> {
+        self.push_with(points, None)
+    }
+
+    /// The same of a line that leads in a heading at its start and in another one at its end, rad: there chords
+    /// know nothing of a bend that is shorter than they are.
+    pub fn push_between(&mut self, points: &[DVec2], headings: [f64; 2]) -> Option<LineSpan> {
+        self.push_with(points, Some(headings))
+    }
+
+    fn push_with(&mut self, points: &[DVec2], ends: Option<[f64; 2]>) -> Option<LineSpan> {
         let mut along = vec![0.0];
         for pair in points.windows(2) {
             along.push(along[along.len() - 1] + (pair[1] - pair[0]).length());
@@ -107,9 +117,14 @@ impl CentreLines {
         }));
         let resampled = self.points.slice(first..self.points.len());
         // Of the chords, averaged at inner points.
-        self.headings.extend((0..=count).map(|i| {
+        let of_chords = |i: usize| {
             let (before, after) = (i.saturating_sub(1), (i + 1).min(count));
             heading_of(resampled[after] - resampled[before])
+        };
+        self.headings.extend((0..=count).map(|i| match ends {
+            Some([start, _]) if i == 0 => wrap_angle(start),
+            Some([_, end]) if i == count => wrap_angle(end),
+            _ => of_chords(i),
         }));
         Some(LineSpan {
             spacing,
@@ -209,7 +224,8 @@ impl<'a> CentreLine<'a> {
     }
 
     /// Curvature around `s`, 1/m, positive to the left: the mean over about `reach` metres to both
-    /// sides, so that a vertex of a traced line does not count as a bend. O(1).
+    /// sides, so that a vertex of a traced line does not count as a bend; a shorter line counts as if it went
+    /// on straight. O(1).
     #[inline]
     pub fn curvature(&self, s: f64, reach: f64) -> f64 {
         let reach = ((reach / self.spacing) as usize).max(1);
@@ -221,7 +237,7 @@ impl<'a> CentreLine<'a> {
             (nearest + reach).min(last),
         );
         let turn = wrap_angle(self.headings[to] - self.headings[from]);
-        turn / ((to - from) as f64 * self.spacing)
+        turn / ((to - from).max(reach) as f64 * self.spacing)
     }
 
     /// The [curvature](Self::curvature) at each of its points.
@@ -346,6 +362,24 @@ mod tests {
             s = expected.0;
         }
         assert!(known > 2000, "{known}");
+    }
+
+    #[test]
+    fn a_bend_shorter_than_a_chord_counts_at_the_end_of_a_line() {
+        let mut lines = CentreLines::default();
+        let points = [DVec2::ZERO, DVec2::new(10.0, 0.0)];
+        let plain = lines.push(&points).unwrap();
+        let between = lines.push_between(&points, [0.0, 1.5]).unwrap();
+        let (plain, between) = (lines.line(plain), lines.line(between));
+        assert_eq!(plain.curvature(10.0, 3.0), 0.0);
+        assert_eq!(between.curvature(10.0, 3.0), 0.5);
+        assert_eq!((between.heading(0.0), between.heading(10.0)), (0.0, 1.5));
+        assert_eq!(between.curvature(5.0, 3.0), 0.0);
+        // Over a line that is shorter than that, a kink is no bend: it goes on straight at both ends.
+        let short = [DVec2::ZERO, DVec2::new(0.3, 0.0)];
+        let short = lines.push_between(&short, [-0.015, 0.015]).unwrap();
+        let kink = lines.line(short).curvature(0.0, 3.0);
+        assert!((kink - 0.01).abs() < 1e-9, "{kink}");
     }
 
     #[test]

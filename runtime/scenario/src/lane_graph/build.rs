@@ -370,8 +370,11 @@ impl Builder {
         path: &ConnectingPath,
         (from, to): (LaneletId, LaneletId),
     ) -> LaneletId {
-        let points = path.curve.as_ref().map(curve_points);
-        let Some(line) = points.and_then(|points| self.lines.push(&points)) else {
+        let push = |curve: &ReferenceLine| {
+            let headings = [curve.start().heading, curve.end().heading];
+            self.lines.push_between(&curve_points(curve), headings)
+        };
+        let Some(line) = path.curve.as_ref().and_then(push) else {
             return NO_LANELET;
         };
         // The faster limit of the two roads, since the slower one begins with its own lanelet, and the
