@@ -13,6 +13,12 @@ const EDGE_TOLERANCE: f64 = 0.01;
 /// Largest distance between points of an edge whose width may change, m.
 const EDGE_STEP: f64 = 2.0;
 
+/// Part of an arm that one junction may use before a fillet is made smaller: a little less than half, so that
+/// the junctions at both ends leave something between them.
+const ARM_SHARE: f64 = 0.45;
+/// What is left of a road to a dead end, m: room for a car.
+const LEAST_DEAD_END: f64 = 5.0;
+
 /// Over so long a piece of a lane it is seen where it leads, m.
 const DRIFT_STEP: f64 = 0.01;
 
@@ -23,6 +29,17 @@ pub(super) enum Flank {
     Left,
     /// The right one.
     Right,
+}
+
+/// What an arm leads to: how much of it a junction may use depends on that.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FarEnd {
+    /// Another junction, which needs as much.
+    Junction,
+    /// A node at which one road only goes on in another one.
+    RoadGoesOn,
+    /// No other road.
+    DeadEnd,
 }
 
 /// A road end with its reference line turned to run outward from the junction.
@@ -38,6 +55,7 @@ pub struct Arm<'a> {
     pub outward: ReferenceLine,
     /// The half-widths, where they are the same all along: corners ask for them again and again.
     constant: Option<(f64, f64)>,
+    far_end: FarEnd,
 }
 
 /// A drivable lane of an arm, at its cut.
@@ -74,6 +92,7 @@ impl<'a> Arm<'a> {
             road,
             outward,
             constant: None,
+            far_end: FarEnd::Junction,
         };
         arm.constant = has_constant_widths(road).then(|| arm.half_widths(0.0));
         arm
@@ -82,6 +101,25 @@ impl<'a> Arm<'a> {
     /// Length of the reference line, m.
     pub fn length(&self) -> f64 {
         self.outward.length()
+    }
+
+    /// The same arm of a road with something at its far end.
+    pub(super) fn with_far_end(self, far_end: FarEnd) -> Self {
+        Self { far_end, ..self }
+    }
+
+    /// How much of it the junction may use before its corners are made smaller, m.
+    pub(super) fn share(&self) -> f64 {
+        ARM_SHARE * self.length()
+    }
+
+    /// How much of it the junction may use where cars could not get round a corner otherwise, m.
+    pub(super) fn usable(&self) -> f64 {
+        match self.far_end {
+            FarEnd::Junction => self.share(),
+            FarEnd::RoadGoesOn => self.length(),
+            FarEnd::DeadEnd => self.share().max(self.length() - LEAST_DEAD_END),
+        }
     }
 
     /// Distance along the road of a point `distance` outward from the node.

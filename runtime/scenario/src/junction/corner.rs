@@ -54,9 +54,6 @@ const GORE_STEP: f64 = 1.0;
 const NEAR_OVERLAP: f64 = 10.0;
 /// Longest trim at all, m. Edges that are nearly parallel meet far out.
 const MAX_TRIM: f64 = 200.0;
-/// Part of an arm that one junction may use before the fillet is made smaller: a little less than
-/// half, so that the junctions at both ends leave something between them.
-const ARM_SHARE: f64 = 0.45;
 /// Radius that a bend between two arms is given, m.
 const BEND_RADIUS: f64 = 20.0;
 /// Least radius of a bend's inner kerb, m: a car has to get round it in its lane.
@@ -176,7 +173,7 @@ pub(super) fn corners(
         && let Some(held_back) = held_back
         && continues(arm, next)
     {
-        let held = |arm: &Arm<'_>| held_back.min(ARM_SHARE * arm.length());
+        let held = |arm: &Arm<'_>| held_back.min(arm.share());
         let corner = |arm, next| Corner::plain(held(arm), held(next));
         return vec![corner(arm, next), corner(next, arm)];
     }
@@ -220,7 +217,7 @@ fn bend_onwards(arms: &[Arm<'_>], i: usize) -> f64 {
     });
     let slight = bends.filter(|(_, bend)| *bend < GENTLE);
     let space = slight.map(|(space, _)| space).fold(0.0, f64::max);
-    space.min(ARM_SHARE * arm.length())
+    space.min(arm.share())
 }
 
 /// What two arms need so that their lanes can bend from one into the other, m: a metre for each radian and lane.
@@ -252,7 +249,7 @@ fn turning_space(arm: &Arm<'_>) -> f64 {
     }
     let radius = 0.5 * (left + right);
     let room = radius + TURNING_MARGIN;
-    if left == 0.0 || right == 0.0 || radius < U_TURN_RADIUS || room > ARM_SHARE * arm.length() {
+    if left == 0.0 || right == 0.0 || radius < U_TURN_RADIUS || room > arm.share() {
         return 0.0;
     }
     room
@@ -308,13 +305,16 @@ fn between(
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
-    let wanted = decided.unwrap_or_else(|| wanted_radius(arm, next, angle, side, least));
-    fillet(arm, next, meeting.distances, angle, wanted)
+    let radii = match decided {
+        Some(radius) => (radius, 0.0),
+        None => radii(arm, next, angle, side, least),
+    };
+    fillet((arm, next), meeting.distances, angle, radii)
 }
 
 /// The first stretch of two arms that start in parallel and part later, or never.
 fn shared_stretch(arm: &Arm<'_>, next: &Arm<'_>) -> Corner {
-    let shared = |arm: &Arm<'_>| GORE_TRIM.min(ARM_SHARE * arm.length());
+    let shared = |arm: &Arm<'_>| GORE_TRIM.min(arm.share());
     Corner::plain(shared(arm), shared(next))
 }
 
@@ -401,7 +401,7 @@ fn nose(
     (distance, next_distance): (f64, f64),
     (cap, wanted_radius): (f64, f64),
 ) -> Corner {
-    let held = |arm: &Arm<'_>| cap.min(ARM_SHARE * arm.length());
+    let held = |arm: &Arm<'_>| cap.min(arm.share());
     let fillet = Fillet::within((arm, next), wanted_radius, (held(arm), held(next)));
     match fillet {
         Some(fillet) => Corner {
@@ -416,8 +416,9 @@ fn nose(
     }
 }
 
-/// The radius that the roads ask for, never less than `least`.
-fn wanted_radius(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide, least: f64) -> f64 {
+/// The radius that the roads ask for, never less than `least`, and the one that vehicles need which turn around the
+/// corner, m.
+fn radii(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide, least: f64) -> (f64, f64) {
     let class = arm.road.class.min(next.road.class);
     let has_buses = has_bus_lane(arm) && has_bus_lane(next);
     let is_rural = (RoadClass::Collector..=RoadClass::Arterial).contains(&class)
@@ -442,7 +443,12 @@ fn wanted_radius(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide, l
     };
     let path_radius = if has_buses { BUS_RADIUS } else { CAR_RADIUS };
     let needed = turning_radius(arm, next, angle, side, path_radius).unwrap_or(0.0);
-    (base * blunt).max(needed)
+    ((base * blunt).max(needed), needed)
+}
+
+/// Whether two arms that meet nobody else at this angle, rad, are a gentle bend.
+pub(super) fn is_gentle(angle: f64) -> bool {
+    PI - angle.abs() < GENTLE
 }
 
 fn has_bus_lane(arm: &Arm<'_>) -> bool {
@@ -494,17 +500,36 @@ fn inset(arm: &Arm<'_>, flank: Flank, side: DrivingSide, out: bool) -> Option<f6
     distances.min_by(f64::total_cmp)
 }
 
-/// A corner rounded by an arc.
+/// A corner rounded by an arc of the radius that is wanted, or by the smaller one that fits; where cars get round
+/// no corner that fits, by one that takes more of its arms.
 fn fillet(
-    arm: &Arm<'_>,
-    next: &Arm<'_>,
+    arms: (&Arm<'_>, &Arm<'_>),
+    distances: (f64, f64),
+    angle: f64,
+    (wanted, needed): (f64, f64),
+) -> Corner {
+    let (arm, next) = arms;
+    let shares = (arm.share(), next.share());
+    let corner = fillet_within(arms, distances, angle, (wanted, shares));
+    let needed = needed.min(wanted);
+    match corner.radius < needed {
+        true => {
+            let usable = (arm.usable(), next.usable());
+            fillet_within(arms, distances, angle, (needed, usable))
+        }
+        false => corner,
+    }
+}
+
+/// A corner rounded by an arc that takes no more of its arms than they have to give.
+fn fillet_within(
+    (arm, next): (&Arm<'_>, &Arm<'_>),
     (distance, next_distance): (f64, f64),
     angle: f64,
-    wanted_radius: f64,
+    (wanted_radius, given): (f64, (f64, f64)),
 ) -> Corner {
     // Where the edges meet is taken in any case, however short the arm is.
-    let limit = |arm: &Arm<'_>, used: f64| used.max(ARM_SHARE * arm.length());
-    let limits = (limit(arm, distance), limit(next, next_distance));
+    let limits = (distance.max(given.0), next_distance.max(given.1));
     let exact = Fillet::within((arm, next), wanted_radius, limits);
     // Where the arms do not start at one point there may be no such circle: the arc between straight
     // edges then says how far the arms are cut back.
@@ -535,7 +560,7 @@ fn taper(arm: &Arm<'_>, next: &Arm<'_>, angle: f64) -> Corner {
         .max(bend_space(arm, next, angle))
         .max((a - b).abs() * 5.0)
         .max(pavements);
-    let held = |arm: &Arm<'_>| wanted.min(ARM_SHARE * arm.length());
+    let held = |arm: &Arm<'_>| wanted.min(arm.share());
     Corner::plain(held(arm), held(next))
 }
 
@@ -554,7 +579,7 @@ fn bend(
         // The tangent of an arc of that radius: a gentle bend is smoothed, not given a corner.
         let wanted = BEND_RADIUS * tan(0.5 * straightness);
         let tapered = taper(arm, next, angle);
-        let held = |arm: &Arm<'_>, d: f64| d.max(wanted).min(ARM_SHARE * arm.length());
+        let held = |arm: &Arm<'_>, d: f64| d.max(wanted).min(arm.share());
         return Corner::plain(
             held(arm, tapered.distance),
             held(next, tapered.next_distance),
@@ -566,9 +591,11 @@ fn bend(
     }
     match edges_meet(arm, next, (0.0, 0.0)) {
         Some(meeting) if angle >= GORE_ANGLE => {
-            let by_class = || wanted_radius(arm, next, angle, side, MIN_BEND_RADIUS);
-            let wanted = decided.unwrap_or_else(by_class);
-            fillet(arm, next, meeting.distances, angle, wanted)
+            let radii = match decided {
+                Some(radius) => (radius, 0.0),
+                None => radii(arm, next, angle, side, MIN_BEND_RADIUS),
+            };
+            fillet((arm, next), meeting.distances, angle, radii)
         }
         Some(meeting) => {
             let (d, n) = meeting.distances;

@@ -14,6 +14,8 @@
 mod after_edit;
 mod clusters;
 
+use super::arm::FarEnd;
+use super::corner::is_gentle;
 use super::{Arm, Junction, Site, build, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
@@ -27,6 +29,7 @@ use crate::via_rules::{Followed, ViaRules};
 pub use after_edit::layout_after_edit;
 use clusters::{Clusters, Kept};
 use glam::DVec2;
+use roadwright_geometry::math::wrap_angle;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -184,11 +187,33 @@ impl<'a> Planner<'a> {
                 if !self.internal.contains(&id)
                     && let Some(road) = self.network.road(id)
                 {
-                    arms.push(Arm::new(id, road, end));
+                    let far_end = self.far_end(road.node_at(end.opposite()));
+                    arms.push(Arm::new(id, road, end).with_far_end(far_end));
                 }
             }
         }
         arms
+    }
+
+    /// What a road leads to at a node.
+    fn far_end(&self, id: NodeId) -> FarEnd {
+        let ends = self.network.ends_at(id);
+        let is_plain = |node: &Node| node.rules == JunctionRules::default();
+        let bearing = |(id, end)| Some(Arm::new(id, self.network.road(id)?, end).bearing());
+        match ends[..] {
+            [_] => FarEnd::DeadEnd,
+            [one, other] if self.network.node(id).is_some_and(is_plain) && one.0 != other.0 => {
+                let bearings = (bearing(one), bearing(other));
+                let (Some(one), Some(other)) = bearings else {
+                    return FarEnd::Junction;
+                };
+                match is_gentle(wrap_angle(one - other)) {
+                    true => FarEnd::RoadGoesOn,
+                    false => FarEnd::Junction,
+                }
+            }
+            _ => FarEnd::Junction,
+        }
     }
 
     fn centre(&self, root: NodeId) -> DVec2 {

@@ -9,6 +9,7 @@ use crate::road::{CrossSection, LaneType, Road, RoadClass};
 use proptest::prelude::*;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};
 use roadwright_geometry::{Pose, Segment, polygon, unit};
+use std::collections::BTreeSet;
 
 const RIGHT: DrivingSide = DrivingSide::Right;
 /// Radius of the ways around corners that cars drive, as they are made, m, less what is rounded away.
@@ -188,6 +189,86 @@ fn a_road_between_two_bends_stays() {
     }
     // A step of the line is one bend.
     assert!(!z(3.0).internal.is_empty());
+}
+
+/// A street along the x axis with so many lanes each way, over nodes at some places, and one to the south from the
+/// origin, so long, m.
+fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwork {
+    let mut nodes: Vec<(f64, f64)> = at.iter().map(|&x| (x, 0.0)).collect();
+    nodes.push((0.0, -length));
+    let last = at.len() as u32;
+    let origin = at.iter().position(|&x| x == 0.0).unwrap() as u32;
+    let along = (0..last - 1).map(|id| (id, id, id + 1, (lanes, lanes)));
+    let branch = (last, origin, last, (1, 1));
+    let streets: Vec<Street> = along.chain([branch]).collect();
+    network_of(&nodes, 3.0, &streets)
+}
+
+/// The smallest radius of the ways through the junction at the origin, m.
+fn sharpest_turn(layout: &Layout, origin: u32) -> f64 {
+    let junction = layout.junction_at(NodeId(origin)).unwrap();
+    let curves = junction.paths.iter().filter_map(|path| path.curve.as_ref());
+    let radii = curves.map(|curve| 1.0 / curve.max_curvature());
+    radii.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
+    // 6 m beside the junction the street is cut into two roads.
+    let network = street_with_branch(&[-100.0, -6.0, 0.0, 100.0], 1, 80.0);
+    let short = layout(&network, RIGHT);
+    assert_eq!(short.internal, BTreeSet::from([RoadId(1)]));
+    assert!(sharpest_turn(&short, 2) >= LEAST_RADIUS);
+    // 40 m beside it that does not matter.
+    let far = layout(
+        &street_with_branch(&[-100.0, -40.0, 0.0, 100.0], 1, 80.0),
+        RIGHT,
+    );
+    assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
+    // Once something else joins there, an edit or not, half of the road has to do.
+    let mut joined = network.clone();
+    joined.put_node(NodeId(9), crate::Node::at((-6.0, 60.0).into()));
+    let mut road = arm(90.0, 60.0, CrossSection::driving(1, 1, 3.0), RIGHT);
+    road.reference_line = ReferenceLine::straight((-6.0, 0.0).into(), (-6.0, 60.0).into()).unwrap();
+    (road.from, road.to) = (NodeId(1), NodeId(9));
+    joined.put_road(RoadId(9), road);
+    lays_out_again_what_an_edit_reaches(&network, &joined);
+}
+
+#[test]
+fn a_turn_may_take_more_of_a_dead_end() {
+    let radius = |length| {
+        let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, length);
+        let layout = layout(&network, RIGHT);
+        let (start, end) = layout
+            .remaining(RoadId(3), network.road(RoadId(3)).unwrap())
+            .unwrap();
+        assert!(end - start >= 4.0, "{length}: a car has room");
+        sharpest_turn(&layout, 1)
+    };
+    assert!(radius(24.0) >= LEAST_RADIUS);
+    // No turn fits into what is left of this one.
+    assert!(radius(13.5) < 2.0);
+    // Once it does not end there any more, half of it has to do.
+    let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
+    let mut longer = network.clone();
+    longer.put_node(NodeId(9), crate::Node::at((60.0, -24.0).into()));
+    let mut road = arm(0.0, 60.0, CrossSection::driving(1, 1, 3.0), RIGHT);
+    road.reference_line =
+        ReferenceLine::straight((0.0, -24.0).into(), (60.0, -24.0).into()).unwrap();
+    (road.from, road.to) = (NodeId(3), NodeId(9));
+    longer.put_road(RoadId(9), road);
+    let radius = sharpest_turn(&layout(&longer, RIGHT), 1);
+    assert!(radius < LEAST_RADIUS, "{radius}");
+    lays_out_again_what_an_edit_reaches(&network, &longer);
+}
+
+/// An edit and its undoing lead to the layouts that are made from nothing.
+fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &crate::RoadNetwork) {
+    for (before, after) in [(network, edited), (edited, network)] {
+        let edited = layout_after_edit((before, &layout(before, RIGHT)), after, RIGHT);
+        assert_eq!(edited, layout(after, RIGHT));
+    }
 }
 
 #[test]

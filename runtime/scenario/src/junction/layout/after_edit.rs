@@ -76,7 +76,8 @@ impl Changed {
         }
     }
 
-    /// Junctions of the layout before whose nodes or roads differ.
+    /// Junctions of the layout before whose nodes or roads differ, and those beside them that use more of a
+    /// road because it only goes on or ends there.
     fn junctions(
         &self,
         (network, before): (&RoadNetwork, &Layout),
@@ -89,10 +90,25 @@ impl Changed {
             .chain(before.rings.symmetric_difference(rings));
         let roads = roads.flat_map(|&id| [network, edited].map(|network| network.road(id)));
         let ends = roads.flatten().flat_map(|road| [road.from, road.to]);
-        let nodes = ends.chain(self.nodes.iter().copied());
-        let junctions = nodes.filter_map(|node| before.junction_of.get(&node).copied());
+        let nodes: BTreeSet<NodeId> = ends.chain(self.nodes.iter().copied()).collect();
+        let beside = nodes.iter().flat_map(|&node| {
+            let mut both = [network, edited].into_iter();
+            let is_far_end = both.any(|network| network.ends_at(node).len() <= 2);
+            let then = is_far_end.then(|| neighbours(network, node));
+            let now = is_far_end.then(|| neighbours(edited, node));
+            then.into_iter().chain(now).flatten()
+        });
+        let all = beside.chain(nodes.iter().copied());
+        let junctions = all.filter_map(|node| before.junction_of.get(&node).copied());
         junctions.collect()
     }
+}
+
+/// The nodes at the other ends of the roads at a node.
+fn neighbours(network: &RoadNetwork, node: NodeId) -> Vec<NodeId> {
+    let ends = network.ends_at(node).into_iter();
+    let far = ends.filter_map(|(id, end)| Some(network.road(id)?.node_at(end.opposite())));
+    far.collect()
 }
 
 /// Adds the junctions beside those that are laid out again whose own layout took several steps: it
