@@ -247,6 +247,8 @@ struct Scratch {
     /// Whether junctions have decided in this step.
     has_decided: bool,
     arrivals: Vec<Arrival>,
+    /// Lanes before signals whose first vehicle has no room beyond.
+    blocked: Vec<LaneletId>,
     walls: Vec<(u32, walls::Wall)>,
     stuck: Vec<StuckRing>,
     asks_for_green: Vec<(u64, (u32, u32))>,

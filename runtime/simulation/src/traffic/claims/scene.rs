@@ -22,6 +22,9 @@ const HARDLY_MOVING: f64 = 1.0;
 const LEAST_SPEED: f64 = 3.0;
 /// Who needs harder braking than this to stop for amber goes on, m/s^2.
 const AMBER_BRAKING: f64 = 3.0;
+/// The same for who has not been let in, m/s^2: it brakes already. Were it judged as who comes with its turn, it
+/// would be let go on wherever it brakes a little late.
+const BRAKING_FIRMLY: f64 = 4.5;
 
 /// Slower than this counts as standing, m/s.
 pub(super) const STANDING: f64 = 0.5;
@@ -246,8 +249,13 @@ impl<'a> Scene<'a> {
     /// Whether an agent whose front is so far before the stop line, m, is expected to stop there for
     /// amber.
     pub(super) fn can_stop(&self, agent: u32, distance: f64) -> bool {
+        self.can_stop_by(AMBER_BRAKING, agent, distance)
+    }
+
+    /// Whether an agent can stop within a distance, m, by so much braking on dry ground, m/s^2.
+    fn can_stop_by(&self, braking: f64, agent: u32, distance: f64) -> bool {
         let speed = self.speed(agent);
-        speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * distance
+        speed * speed <= 2.0 * self.braking(agent, braking) * distance
     }
 
     /// The braking that is expected of an agent: so much on dry ground, m/s^2.
@@ -265,11 +273,27 @@ impl<'a> Scene<'a> {
             || speed * speed <= 2.0 * self.braking(agent, AMBER_BRAKING) * (distance - FAR)
     }
 
-    /// Whether the signal of a path stops an agent whose front is so far before the stop line, m.
+    /// Whether the signal of a path stops an agent that has been let in already, and whose front is so far
+    /// before the stop line, m.
+    pub(super) fn is_called_back_by_light(
+        &self,
+        path: (u32, u32),
+        agent: u32,
+        distance: f64,
+    ) -> bool {
+        self.is_stopped_by(AMBER_BRAKING, path, (agent, distance))
+    }
+
+    /// The same for an agent that has not been let in.
     pub(super) fn is_stopped_by_light(&self, path: (u32, u32), agent: u32, distance: f64) -> bool {
+        self.is_stopped_by(BRAKING_FIRMLY, path, (agent, distance))
+    }
+
+    /// Whether a signal stops an agent so far before the stop line, m; at amber if it can by so much braking.
+    fn is_stopped_by(&self, braking: f64, path: (u32, u32), (agent, distance): (u32, f64)) -> bool {
         match self.light(path) {
             Light::Green => false,
-            Light::Amber => self.can_stop(agent, distance),
+            Light::Amber => self.can_stop_by(braking, agent, distance),
             Light::Red | Light::RedAmber => true,
         }
     }

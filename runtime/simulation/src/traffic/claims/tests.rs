@@ -63,6 +63,28 @@ impl Stand {
         self.agents.progress[index].at = 2;
     }
 
+    /// Cars stand on the exit, one behind the other, up to the junction; their ids begin with 100.
+    fn fill_exit(&mut self, direction: DVec2) {
+        let exit = self.straight(direction)[2];
+        let length = self.ground.length(exit);
+        let space = self.types.get(0).length + EXIT_GAP;
+        let count = (length / space) as u64;
+        for number in 0..count {
+            let standing = self.comes(100 + number, direction, 1.0, 0.0);
+            self.drive_out(standing, length - space * (number as f64 + 0.5));
+        }
+    }
+
+    /// The direction of the street that has green.
+    fn street_with_green(&self) -> DVec2 {
+        let has_green = |direction: &DVec2| {
+            let connection = self.straight(*direction)[1];
+            let path = self.ground.contested(connection).unwrap();
+            self.signals.light(&self.ground, path) == Light::Green
+        };
+        [DVec2::X, DVec2::Y].into_iter().find(has_green).unwrap()
+    }
+
     /// Where a car has to wait inside, m along its connection.
     fn wall(&self, agent: u32) -> Option<f32> {
         let claim = &self.agents.claim[agent as usize];
@@ -393,15 +415,7 @@ fn nobody_is_let_in_past_one_that_arrives_behind_one_that_waits() {
 #[test]
 fn a_full_exit_keeps_everybody_out() {
     let mut crossing = Stand::crossing();
-    // Cars stand on the exit, one behind the other, up to the junction.
-    let exit = crossing.straight(DVec2::X)[2];
-    let length = crossing.ground.length(exit);
-    let space = crossing.types.get(0).length + EXIT_GAP;
-    let count = (length / space) as u64;
-    for number in 0..count {
-        let standing = crossing.comes(100 + number, DVec2::X, 1.0, 0.0);
-        crossing.drive_out(standing, length - space * (number as f64 + 0.5));
-    }
+    crossing.fill_exit(DVec2::X);
     let agent = crossing.comes(1, DVec2::X, 5.0, 4.0);
     crossing.step(1);
     assert!(!crossing.is_let_in(agent));
@@ -995,6 +1009,56 @@ fn who_is_off_the_lanes_in_a_junction_holds_the_ways_that_it_touches() {
             crossing.step(2);
             assert!(crossing.is_let_in(comes), "{direction} {x} {y}");
         }
+    }
+}
+
+#[test]
+fn who_stands_behind_one_without_room_keeps_no_green() {
+    for is_full in [true, false] {
+        let mut crossing = ruled(Control::Signals);
+        let street = crossing.street_with_green();
+        if is_full {
+            crossing.fill_exit(street);
+        }
+        let head = crossing.comes(1, street, 4.0, 0.0);
+        let follower = crossing.comes(2, street, 11.0, 0.0);
+        crossing.step(1);
+        assert_eq!(crossing.refused(head) == Refusal::NoRoom, is_full);
+        assert_eq!(crossing.refused(follower) == Refusal::NotFirst, is_full);
+        let arrivals = crossing.claims.arrivals().unwrap();
+        assert!(arrivals.len() >= 2);
+        let mut keep = arrivals.iter().map(|arrival| arrival.has_room);
+        assert!(keep.all(|keeps| keeps != is_full), "full: {is_full}");
+    }
+}
+
+#[test]
+fn who_brakes_for_amber_goes_on_braking() {
+    // At 12 m/s one stops within 24 m by 3 m/s^2, within 16 m by 4.5 m/s^2. In between, who comes with its turn
+    // goes on, and who has none, and so brakes already, does not.
+    let goes = |distance: f64, has_turn: bool| {
+        let mut crossing = ruled(Control::Signals);
+        let mut junctions = 0..crossing.ground.junction_count() as u32;
+        let signals = junctions.find_map(|junction| crossing.ground.signals(junction));
+        let green = signals.unwrap().1.programme.stages[0].green;
+        let street = crossing.street_with_green();
+        let before_amber = ((green - 0.2) * 10.0) as u64;
+        crossing.wait_until(before_amber);
+        let comes = |crossing: &mut Stand| crossing.comes(1, street, distance + 3.6, 12.0);
+        let early = has_turn.then(|| comes(&mut crossing));
+        crossing.step(before_amber);
+        crossing.wait_until(before_amber + 4);
+        let agent = early.unwrap_or_else(|| comes(&mut crossing));
+        crossing.step(before_amber + 4);
+        crossing.is_let_in(agent)
+    };
+    for (distance, with_turn, without) in [
+        (26.0, false, false),
+        (20.0, true, false),
+        (14.0, true, true),
+    ] {
+        assert_eq!(goes(distance, true), with_turn, "{distance} m");
+        assert_eq!(goes(distance, false), without, "{distance} m");
     }
 }
 

@@ -450,7 +450,7 @@ fn stopped_by_light(
         }
     };
     let path = (junction, grant.path);
-    let is_stopped = || scene.is_stopped_by_light(path, grant.agent, distance);
+    let is_stopped = || scene.is_called_back_by_light(path, grant.agent, distance);
     (distance >= 0.0 && is_stopped()).then_some(first)
 }
 

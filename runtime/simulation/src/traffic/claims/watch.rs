@@ -5,6 +5,7 @@ use super::{Claims, Scratch};
 use crate::agents::Refusal;
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// An agent in a junction that has not been let in.
 #[derive(Debug, Clone, Copy)]
@@ -69,23 +70,28 @@ impl Claims {
             requests,
             needs,
             arrivals,
+            blocked,
             ..
         } = scratch;
         arrivals.clear();
         let has_signals = |junction: u32| scene.ground.signal_group_of(junction).is_some();
-        let waiting = |agent: u32, path, before_cut: f64, setback| Arrival {
+        let near = || {
+            let all = approaches.iter();
+            all.filter(|other| has_signals(other.path.0))
+        };
+        blocked.clear();
+        let heads = near().filter(|head| scene.lacks_room(head.agent));
+        blocked.extend(heads.filter_map(|head| scene.lane_before(head.agent, head.at)));
+        blocked.sort_unstable();
+        let waiting = |(agent, at): (u32, u32), path, before_cut: f64, setback| Arrival {
             path,
             distance: before_cut - setback,
             speed: scene.speed(agent),
-            has_room: !matches!(
-                scene.agents.claim[agent as usize].refused,
-                Refusal::NoRoom | Refusal::OffLanes
-            ),
+            has_room: !scene.lacks_room(agent) && !scene.is_behind_one_of((agent, at), blocked),
         };
-        let near = approaches.iter().filter(|other| has_signals(other.path.0));
-        arrivals.extend(near.map(|other| {
+        arrivals.extend(near().map(|other| {
             let setback = scene.setback(other.path);
-            waiting(other.agent, other.path, other.distance, setback)
+            waiting((other.agent, other.at), other.path, other.distance, setback)
         }));
         // Before a narrow bend one waits for the signals behind it.
         for request in requests {
@@ -100,7 +106,7 @@ impl Claims {
             let setback = scene.setback(request.path);
             arrivals.extend(path.map(|need| {
                 waiting(
-                    request.agent,
+                    (request.agent, request.at),
                     (need.junction, need.path),
                     before_cut,
                     setback,
@@ -117,5 +123,25 @@ impl Claims {
                 has_room: true,
             }));
         }
+    }
+}
+
+impl Scene<'_> {
+    /// Whether what keeps an agent from entering is that there is no room beyond.
+    fn lacks_room(&self, agent: u32) -> bool {
+        let refused = self.agents.claim[agent as usize].refused;
+        matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
+    }
+
+    /// Whether an agent stands behind another one on one of some lanes, which are in order: it cannot drive either.
+    fn is_behind_one_of(&self, (agent, at): (u32, u32), lanes: &[LaneletId]) -> bool {
+        let is_there = |lane| lanes.binary_search(&lane).is_ok();
+        let is_behind = self.agents.claim[agent as usize].refused == Refusal::NotFirst;
+        is_behind && self.lane_before(agent, at).is_some_and(is_there)
+    }
+
+    /// The lane before the connection at an index of the route of an agent.
+    fn lane_before(&self, agent: u32, at: u32) -> Option<LaneletId> {
+        self.route(agent).lanelet(at.checked_sub(1)?)
     }
 }
