@@ -36,7 +36,7 @@ impl Entries {
     /// Notes that the holder of a grant in a junction drives over its line now.
     pub(super) fn note(&mut self, (junction, grant): (u32, &Grant), scene: &Scene<'_>) {
         let right = &scene.ground.law(junction).right_of_way;
-        let line = approach(grant.agent, grant.at, scene);
+        let line = scene.lane_before(grant.agent, grant.at);
         if let Some(line) = line.filter(|_| right.follow_up(grant.path) > 0.0) {
             // Cleared here and not each step: the list is as long as lines were crossed of late.
             let kept = (FORGOTTEN_AFTER / scene.dt) as u64;
@@ -55,7 +55,9 @@ impl Claims {
             || need.at != request.at
             || !right.gives_way_to_any(need.path)
             || is_locked(request, need.junction, scene);
-        let line = approach(request.agent, need.at, scene).filter(|_| !is_free);
+        let line = scene
+            .lane_before(request.agent, need.at)
+            .filter(|_| !is_free);
         let Some(line) = line else {
             return false;
         };
@@ -64,7 +66,7 @@ impl Claims {
         let coming = grants.filter(|grant| {
             !grant.has_entered
                 && grant.agent != request.agent
-                && approach(grant.agent, grant.at, scene) == Some(line)
+                && scene.lane_before(grant.agent, grant.at) == Some(line)
         });
         let enters = coming.map(|grant| {
             scene.time_for(
@@ -81,9 +83,4 @@ impl Claims {
         let own = scene.time_for(to_line, request.agent, need.at);
         before.is_some_and(|before| own < before + follow_up)
     }
-}
-
-/// The lanelet from which an agent comes to the connection at an index of its route.
-fn approach(agent: u32, at: u32, scene: &Scene<'_>) -> Option<LaneletId> {
-    scene.route(agent).lanelet(at.checked_sub(1)?)
 }

@@ -366,8 +366,7 @@ impl Claims {
     fn ways_round_of(&self, head: &Head, scene: &Scene<'_>) -> Vec<WayRound> {
         let (agent, at) = (head.request.agent, head.request.at);
         let graph = scene.ground.graph();
-        let route = scene.route(agent);
-        let Some(lane) = at.checked_sub(1).and_then(|before| route.lanelet(before)) else {
+        let Some(lane) = scene.lane_before(agent, at) else {
             return Vec::new();
         };
         let class = scene.vehicle_type(agent).class;

@@ -171,9 +171,8 @@ impl Scene<'_> {
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
         let mut ahead = self.index.all_ahead_on_lanelet(agent).chain(beyond);
-        let mut is_behind_queue = connection
-            .checked_sub(1)
-            .and_then(|before| route.lanelet(before))
+        let mut is_behind_queue = self
+            .lane_before(agent, connection)
             .is_some_and(|lane| self.reaches_back_to(lane))
             || self.is_behind_queue_on_lane_left(agent);
         let comes_first = ahead.find_map(|entry| {

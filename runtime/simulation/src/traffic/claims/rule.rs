@@ -355,8 +355,7 @@ fn place_among(
 /// has to give way to it.
 fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_>) -> bool {
     // Vehicles on one lane go in their order.
-    let lane = |agent: u32, at: u32| scene.route(agent).lanelet(at.checked_sub(1)?);
-    if lane(request.agent, need.at) == lane(grant.agent, grant.at) {
+    if scene.lane_before(request.agent, need.at) == scene.lane_before(grant.agent, grant.at) {
         return false;
     }
     let is_long = scene.is_long(request.agent) || scene.is_long(grant.agent);

@@ -9,6 +9,7 @@ use crate::traffic::{Index, Lanes, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Sign};
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// Space left behind the last vehicle beyond the junction, m.
 pub(super) const EXIT_GAP: f64 = 2.0;
@@ -114,6 +115,11 @@ impl<'a> std::ops::Deref for Scene<'a> {
 impl<'a> Scene<'a> {
     pub(super) fn route(&self, agent: u32) -> &'a Route {
         self.routes.get(self.agents.progress[agent as usize].route)
+    }
+
+    /// The lane from which an agent comes to the connection at an index of its route.
+    pub(super) fn lane_before(&self, agent: u32, at: u32) -> Option<LaneletId> {
+        self.route(agent).lanelet(at.checked_sub(1)?)
     }
 
     pub(super) fn vehicle_type(&self, agent: u32) -> &'a VehicleType {

@@ -139,9 +139,4 @@ impl Scene<'_> {
         let is_behind = self.agents.claim[agent as usize].refused == Refusal::NotFirst;
         is_behind && self.lane_before(agent, at).is_some_and(is_there)
     }
-
-    /// The lane before the connection at an index of the route of an agent.
-    fn lane_before(&self, agent: u32, at: u32) -> Option<LaneletId> {
-        self.route(agent).lanelet(at.checked_sub(1)?)
-    }
 }
