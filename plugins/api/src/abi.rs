@@ -277,7 +277,7 @@ pub struct RwBatch {
 pub struct RwStrip {
     /// Length, m.
     pub length: f64,
-    /// Speed limit, m/s.
+    /// Speed limit, m/s; of a connection how fast its bends are driven on average, if that is less.
     pub speed_limit: f64,
     /// Width, m.
     pub width: f64,

@@ -88,7 +88,7 @@ fn compare(graph: &LaneGraph, questions: &[PlannerInput], answers: &[PlannerOutp
             },
             LaneletKind::Lane { .. } => 0.0,
         };
-        let through = lanelet.length() / lanelet.speed_limit + turning;
+        let through = lanelet.free_time(lanelet.length()) + turning;
         let change = if lanelet.length() < 25.0 { 13.0 } else { 3.0 };
         let ahead = graph.successors(id).iter().map(|&next| (next, through));
         let aside = [lanelet.left, lanelet.right].map(|next| (next, change));

@@ -222,7 +222,7 @@ fn through(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
         },
         LaneletKind::Lane { .. } => 0.0,
     };
-    lanelet.length() / lanelet.speed_limit + turning
+    lanelet.free_time(lanelet.length()) + turning
 }
 
 fn change(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {

@@ -289,12 +289,12 @@ impl<'a> Search<'a> {
                 return PlannerOutput {
                     start: first,
                     count: routes.len() as u32 - first,
-                    travel_time: changing + (input.goal_s - here) / lanelet.speed_limit,
+                    travel_time: changing + lanelet.free_time(input.goal_s - here),
                 };
             }
             // From the middle of a lanelet only the rest of it is to be driven; turning and delay count
             // in full.
-            let through = changing - here / lanelet.speed_limit + self.traverse_time(lane);
+            let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
             // A lane beside the start stands for its node on the way out, whatever ground it lies on: a
             // trip that begins on private ground leaves it.
             let ways = self.costs.via_ways.as_ref().filter(|_| is_careful);
@@ -497,7 +497,7 @@ impl<'a> Search<'a> {
         PlannerOutput {
             start: start as u32,
             count: (routes.len() - start) as u32,
-            travel_time: cost + input.goal_s / self.graph.lanelet(input.goal_strip).speed_limit,
+            travel_time: cost + self.graph.lanelet(input.goal_strip).free_time(input.goal_s),
         }
     }
 }

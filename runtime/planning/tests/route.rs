@@ -104,7 +104,7 @@ fn relax(
                 lane_graph::LaneletKind::Lane { .. } => 0.0,
             };
             let delay = delays.get(id).copied().map_or(0.0, f64::from);
-            let through = times[id] + lanelet.length() / lanelet.speed_limit + turning + delay;
+            let through = times[id] + lanelet.free_time(lanelet.length()) + turning + delay;
             let side = times[id] + 3.0 + if lanelet.length() < 25.0 { 10.0 } else { 0.0 };
             let next = graph.successors(id as u32).iter().map(|&n| (n, through));
             let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
@@ -214,7 +214,7 @@ fn times_along_ways(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
             },
             lane_graph::LaneletKind::Lane { .. } => 0.0,
         };
-        let through = time + lanelet.length() / lanelet.speed_limit + turning;
+        let through = time + lanelet.free_time(lanelet.length()) + turning;
         let side = time + 3.0 + if lanelet.length() < 25.0 { 10.0 } else { 0.0 };
         let next = graph.successors(id).iter().map(|&n| (n, through));
         let sides = [lanelet.left, lanelet.right].map(|n| (n, side));
@@ -299,7 +299,7 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
             if route.is_empty() {
                 continue;
             }
-            let expected = times[goal as usize] + 5.0 / graph.lanelet(goal).speed_limit;
+            let expected = times[goal as usize] + graph.lanelet(goal).free_time(5.0);
             assert!(
                 (time - expected).abs() < 1e-9,
                 "{start} to {goal}: {time} {expected}"
@@ -494,7 +494,7 @@ fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
             }
             counts.0 += 1;
             assert_eq!((route[0], route[route.len() - 1]), (start, goal));
-            let expected = times[goal as usize] + 5.0 / graph.lanelet(goal).speed_limit;
+            let expected = times[goal as usize] + graph.lanelet(goal).free_time(5.0);
             assert!(
                 (time - expected).abs() < 1e-9,
                 "{start} to {goal}: {time} {expected}"

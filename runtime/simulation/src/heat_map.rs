@@ -109,7 +109,7 @@ impl HeatMap {
             let allowed = if lanelet == NO_LANELET {
                 GROUND_SPEED
             } else {
-                graph.lanelet(lanelet).speed_limit
+                graph.lanelet(lanelet).free_speed
             };
             let speed = world.agents.motion[index].speed.abs();
             let heat = self.cells.entry(place_of(world, agent)).or_default();

@@ -53,7 +53,7 @@ impl FlatRoads {
             }
             flat.lanelets.push(RwStrip {
                 length: lanelet.length(),
-                speed_limit: lanelet.speed_limit,
+                speed_limit: lanelet.free_speed,
                 width: lanelet.width,
                 first_successor: flat.successors.len() as u32,
                 successor_count: graph.successors(id).len() as u32,

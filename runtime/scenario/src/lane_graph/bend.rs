@@ -13,15 +13,31 @@ pub const BEND_REACH: f64 = 3.0;
 
 /// The speed at which a bend of a curvature, 1/m, is driven with comfort, m/s: v^2 times the curvature is the
 /// lateral acceleration, so 10 m of radius allow 5 m/s.
-pub fn bend_speed(curvature: f64) -> f64 {
+fn bend_speed(curvature: f64) -> f64 {
     let speed = (LATERAL_ACCELERATION / curvature.abs().max(1e-6)).sqrt();
     speed.max(SLOWEST)
 }
 
-/// The largest curvature of a line to either side, 1/m, over [`BEND_REACH`].
-pub(super) fn sharpest_bend(line: CentreLine<'_>) -> f64 {
-    let curvatures = line.curvatures(BEND_REACH).map(f64::abs);
-    curvatures.fold(0.0, f64::max)
+/// The speeds at which a line is driven by its bends and a limit, m/s, at each of its points.
+pub fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
+    let curvatures = line.curvatures(BEND_REACH);
+    curvatures.map(move |curvature| limit.min(bend_speed(curvature)))
+}
+
+/// The mean of those speeds over the time that it takes, m/s.
+pub(super) fn free_speed(line: CentreLine<'_>, limit: f64) -> f64 {
+    // Each point stands for half of the piece before it and half of the one behind it, which are equally long.
+    let points = line.points().len();
+    let weight = |point: usize| {
+        if point == 0 || point + 1 == points {
+            0.5
+        } else {
+            1.0
+        }
+    };
+    let times = bend_speeds(line, limit).enumerate();
+    let time: f64 = times.map(|(point, speed)| weight(point) / speed).sum();
+    (points - 1) as f64 / time
 }
 
 #[cfg(test)]
@@ -31,6 +47,7 @@ mod tests {
     use crate::junction::layout;
     use crate::lane_graph::LaneGraph;
     use crate::testing::draw_street;
+    use roadwright_geometry::centre_line::CentreLines;
     use roadwright_geometry::{DVec2, ReferenceLine};
 
     /// The lanelets of streets between points, one after the other.
@@ -48,7 +65,7 @@ mod tests {
             .lanelets()
             .iter()
             .filter(|lanelet| lanelet.is_connection());
-        let speeds = connections.map(|lanelet| lanelet.speed_limit);
+        let speeds = connections.map(|lanelet| lanelet.free_speed);
         speeds.fold(f64::INFINITY, f64::min)
     }
 
@@ -56,10 +73,38 @@ mod tests {
     fn a_kink_between_two_streets_is_no_bend() {
         // A degree and a half within a third of a metre: an arc of 13 m radius would be driven at 6 m/s.
         let kinked = street(&[(0.0, 0.0), (100.0, 0.0), (200.0, 2.6)]);
-        assert_eq!(slowest_connection(&kinked), 14.0);
+        assert!((slowest_connection(&kinked) - 14.0).abs() < 1e-9);
         // A corner is one.
         let corner = slowest_connection(&street(&[(0.0, 0.0), (100.0, 0.0), (100.0, 90.0)]));
         assert!((3.0..6.0).contains(&corner), "{corner}");
+    }
+
+    #[test]
+    fn a_bend_slows_down_where_it_is() {
+        // 40 m straight on, then a right angle of 5 m of radius.
+        let bend = |i: u32| {
+            let angle = f64::from(i) / 5.0;
+            let (sin, cos) = (
+                roadwright_geometry::math::sin(angle),
+                roadwright_geometry::math::cos(angle),
+            );
+            DVec2::new(40.0 + 5.0 * sin, 5.0 * (1.0 - cos))
+        };
+        let points: Vec<DVec2> = [DVec2::ZERO].into_iter().chain((0..8).map(bend)).collect();
+        let mut lines = CentreLines::default();
+        let line = lines.push(&points).unwrap();
+        let line = lines.line(line);
+        let speeds: Vec<f64> = bend_speeds(line, 14.0).collect();
+        assert!(
+            speeds[..35].iter().all(|&speed| speed == 14.0),
+            "{speeds:?}"
+        );
+        let slowest = speeds.iter().copied().fold(f64::INFINITY, f64::min);
+        assert!((3.3..3.8).contains(&slowest), "{slowest}");
+        // 40 m take 2.9 s, 7 m about 2 s.
+        let mean = free_speed(line, 14.0);
+        assert!((9.0..10.5).contains(&mean), "{mean}");
+        assert_eq!(free_speed(line, 2.0), 2.0);
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! connections of each junction. The order is fixed, so equal scenarios have equal lanelets.
 
 use super::after_edit::{Before, first_paths};
-use super::bend::{bend_speed, sharpest_bend};
+use super::bend::free_speed;
 use super::lane_index::LaneIndex;
 use super::{LaneGraph, Lanelet, LaneletId, LaneletKind, Links, NO_LANELET, PathLanelets, runs};
 use crate::access::{LaneAccess, RoadAccess};
@@ -177,6 +177,7 @@ impl Builder {
         let Some(line) = self.lines.push(&points) else {
             return NO_LANELET;
         };
+        let speed_limit = lane.speed_limit.unwrap_or(road.speed_limit);
         self.push(Lanelet {
             kind: LaneletKind::Lane {
                 road: id,
@@ -185,7 +186,8 @@ impl Builder {
             },
             line,
             width,
-            speed_limit: lane.speed_limit.unwrap_or(road.speed_limit),
+            speed_limit,
+            free_speed: speed_limit,
             access: LaneAccess::of(lane.kind),
             road_access: road.access,
             layer: road.layer,
@@ -381,7 +383,7 @@ impl Builder {
         // upper layer.
         let (a, b) = (self.lanelet(from), self.lanelet(to));
         let limit = a.speed_limit.max(b.speed_limit);
-        let corner = bend_speed(sharpest_bend(self.lines.line(line)));
+        let free_speed = free_speed(self.lines.line(line), limit);
         self.push(Lanelet {
             kind: LaneletKind::Connection {
                 junction: junction as u32,
@@ -390,7 +392,8 @@ impl Builder {
             },
             line,
             width: 0.5 * (path.width.0 + path.width.1),
-            speed_limit: limit.min(corner),
+            speed_limit: limit,
+            free_speed,
             access: path.access,
             // Known when all roads of the junction are (`open_junctions`).
             road_access: RoadAccess::All,

@@ -23,7 +23,7 @@ mod lane_index;
 mod reach;
 
 pub use after_edit::{Before, copied};
-pub use bend::{BEND_REACH, bend_speed};
+pub use bend::{BEND_REACH, bend_speeds};
 pub use reach::ROOM_TO_CHANGE;
 
 use crate::access::{LaneAccess, RoadAccess};
@@ -81,8 +81,11 @@ pub struct Lanelet {
     /// What it is part of.
     pub kind: LaneletKind,
     line: LineSpan,
-    /// Speed limit, m/s.
+    /// Speed limit, m/s; of a connection the higher one of its two roads.
     pub speed_limit: f64,
+    /// How fast it is driven on average where nobody is in the way, m/s: the speed limit, but for bends of
+    /// connections.
+    pub free_speed: f64,
     successors: Links,
     predecessors: Links,
     /// Lane to the left that a vehicle can change to, or [`NO_LANELET`].
@@ -118,6 +121,12 @@ impl Lanelet {
     #[inline]
     pub fn length(&self) -> f64 {
         self.line.length()
+    }
+
+    /// How long a distance along it takes where nobody is in the way, s.
+    #[inline]
+    pub fn free_time(&self, distance: f64) -> f64 {
+        distance / self.free_speed
     }
 
     /// Where its points lie among those of all lanelets.

@@ -11,7 +11,7 @@ use roadwright_scenario::junction::{
     touches_bus,
 };
 use roadwright_scenario::lane_graph::{
-    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speed, copied,
+    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speeds, copied,
 };
 use roadwright_scenario::{
     Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, RoadNetwork, Scenario,
@@ -914,22 +914,28 @@ fn ways_to_alleys(graph: &LaneGraph, alleys: &Alleys) -> Vec<f32> {
     ways.into_iter().map(|way| (way - LESS) as f32).collect()
 }
 
+/// So far before a bend its speed counts, m: drivers follow a speed that falls with some delay, and would come into
+/// the bend too fast.
+const BEFORE_BENDS: f64 = 6.0;
+
 /// Speed at each point: the limit, less in bends, less before bends so that gentle braking does.
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.points().len();
     let spacing = line.length() / (points - 1) as f64;
-    let curvatures: Vec<f64> = line.curvatures(BEND_REACH).collect();
-    let mut speeds: Vec<f64> = curvatures
-        .iter()
-        .map(|&curvature| speed_limit.min(bend_speed(curvature)))
-        .collect();
+    let by_bends: Vec<f64> = bend_speeds(line, speed_limit).collect();
+    let lead = (BEFORE_BENDS / spacing) as usize;
+    let slowest_from = |point: usize| {
+        let ahead = &by_bends[point..points.min(point + lead + 1)];
+        ahead.iter().copied().fold(f64::INFINITY, f64::min)
+    };
+    let mut speeds: Vec<f64> = (0..points).map(slowest_from).collect();
     // Backwards from the end: v_before^2 <= v_after^2 + 2 b d. So a vehicle that drives at these speeds
     // brakes before the bend and not in it.
     for i in (0..points - 1).rev() {
         let reachable = (speeds[i + 1] * speeds[i + 1] + 2.0 * PROFILE_BRAKING * spacing).sqrt();
         speeds[i] = speeds[i].min(reachable);
     }
-    let bends = curvatures.into_iter().zip(speeds);
+    let bends = line.curvatures(BEND_REACH).zip(speeds);
     bends.map(|(curvature, speed)| Bend {
         curvature,
         speed: speed as f32,
@@ -940,6 +946,30 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
 pub(super) mod tests {
     use super::*;
     use crate::testing::Stand;
+    use roadwright_geometry::DVec2;
+    use roadwright_geometry::centre_line::CentreLines;
+
+    #[test]
+    fn speeds_fall_before_a_bend_and_not_in_it() {
+        let mut lines = CentreLines::default();
+        let corner = [(0.0, 0.0), (40.0, 0.0), (40.0, 20.0)].map(DVec2::from);
+        let span = lines.push(&corner).unwrap();
+        let bends: Vec<Bend> = bends_of(lines.line(span), 14.0).collect();
+        let speed = |s: usize| f64::from(bends[s].speed);
+        let slowest = speed(40);
+        assert!((2.5..4.0).contains(&slowest), "{slowest}");
+        // All of the corner lies within 3 m of these, and its speed counts 6 m before.
+        for s in 32..=42 {
+            assert!((speed(s) - slowest).abs() < 0.01, "{s} m: {}", speed(s));
+        }
+        // Farther away it is what gentle braking makes of it, and in the end the limit.
+        for s in 0..32 {
+            let most = slowest * slowest + 2.0 * PROFILE_BRAKING * (32.0 - s as f64);
+            let most = most.sqrt().min(14.0);
+            assert!((speed(s) - most).abs() < 0.01, "{s} m: {}", speed(s));
+        }
+        assert_eq!(speed(50), 14.0);
+    }
 
     /// What is known of one lanelet, wherever the points of its line lie.
     fn facts(roads: &Roads, id: LaneletId) -> String {

@@ -223,7 +223,9 @@ impl<'a> Scene<'a> {
     /// The speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
     fn expected_speed(&self, agent: u32, at: u32) -> f64 {
         let allowed = self.route(agent).lanelet(at);
-        let allowed = allowed.map_or(LEAST_SPEED, |lanelet| self.ground.entry_speed(lanelet));
+        let allowed = allowed.map_or(LEAST_SPEED, |lanelet| {
+            self.ground.lanelet(lanelet).free_speed
+        });
         allowed.max(self.speed(agent)).max(LEAST_SPEED)
     }
 
