@@ -10,6 +10,7 @@ mod courses;
 mod documentation;
 mod evil;
 mod kept_inputs;
+mod measurements;
 mod plugins;
 mod program;
 #[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]
