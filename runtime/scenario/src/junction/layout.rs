@@ -195,10 +195,12 @@ impl<'a> Planner<'a> {
         arms
     }
 
-    /// What a road leads to at a node.
+    /// What a road leads to at a node. What is decided there does not matter: it is decided for all nodes of a
+    /// junction, and must not part them.
     fn far_end(&self, id: NodeId) -> FarEnd {
         let ends = self.network.ends_at(id);
-        let is_plain = |node: &Node| node.rules == JunctionRules::default();
+        // Over a road within a junction nobody crosses.
+        let is_plain = |node: &Node| node.rules.crossings.is_empty();
         let bearing = |(id, end)| Some(Arm::new(id, self.network.road(id)?, end).bearing());
         match ends[..] {
             [_] => FarEnd::DeadEnd,

@@ -219,6 +219,19 @@ fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
     let short = layout(&network, RIGHT);
     assert_eq!(short.internal, BTreeSet::from([RoadId(1)]));
     assert!(sharpest_turn(&short, 2) >= LEAST_RADIUS);
+    // Whoever decides about a junction decides at one of its nodes: all of them stay in it.
+    for node in [1, 2] {
+        let mut ruled = network.clone();
+        let mut place = ruled.node(NodeId(node)).unwrap().clone();
+        place.rules.control = Some(Control::Signals);
+        ruled.put_node(NodeId(node), place);
+        let ruled = layout(&ruled, RIGHT);
+        assert_eq!(ruled.internal, short.internal, "{node}");
+        assert_eq!(
+            ruled.junction_at(NodeId(2)).unwrap().control,
+            Control::Signals
+        );
+    }
     // 40 m beside it that does not matter.
     let far = layout(
         &street_with_branch(&[-100.0, -40.0, 0.0, 100.0], 1, 80.0),
