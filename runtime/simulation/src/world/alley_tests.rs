@@ -277,6 +277,20 @@ fn assert_do_not_face_each_other(between: f64) {
             Place::lane(west, against, 10.0),
         ),
     ];
+    put_trips(&mut scenario, trips);
+    let mut world = world(&scenario, DynamicsLevel::OneTrack, 1);
+    assert_eq!(world.ground().alleys().list().len(), narrow.len());
+    world.step();
+    // One of them waits until the other one has left.
+    assert_eq!(world.snapshot().vehicles.len(), 1);
+    run_to(&mut world, 120.0);
+    let summary = world.summary();
+    assert_eq!(summary.agents.arrived, 2, "{:?}", summary.agents);
+    assert!(summary.collisions.is_empty());
+}
+
+/// Cars that set out at once.
+fn put_trips(scenario: &mut Scenario, trips: [(Place, Place); 2]) {
     for (number, (start, destination)) in (1..).zip(trips) {
         let agent = Agent {
             name: String::new(),
@@ -293,15 +307,39 @@ fn assert_do_not_face_each_other(between: f64) {
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
     }
+}
+
+#[test]
+fn who_begins_in_an_alley_leaves_it_through_the_next_one_before_who_waits_for_both() {
+    // Two alleys without a place between them. One car comes to the first of them; long before the other one,
+    // which begins at the far end of the second, comes to the end of that.
+    let mut scenario = with_vehicles();
+    let west = draw(&mut scenario, (-160.0, 0.0), (-60.0, 0.0), 3.25);
+    draw(&mut scenario, (-60.0, 0.0), (0.0, 0.0), 1.65);
+    let second = draw(&mut scenario, (0.0, 0.0), (150.0, 0.0), 1.65);
+    let east = draw(&mut scenario, (150.0, 0.0), (250.0, 0.0), 3.25);
+    let (along, against) = (-1, 1);
+    let trips = [
+        (
+            Place::lane(west, along, 85.0),
+            Place::lane(east, along, 90.0),
+        ),
+        (
+            Place::lane(second, against, 140.0),
+            Place::lane(west, against, 10.0),
+        ),
+    ];
+    put_trips(&mut scenario, trips);
     let mut world = world(&scenario, DynamicsLevel::OneTrack, 1);
-    assert_eq!(world.ground().alleys().list().len(), narrow.len());
+    assert_eq!(world.ground().alleys().list().len(), 2);
     world.step();
-    // One of them waits until the other one has left.
-    assert_eq!(world.snapshot().vehicles.len(), 1);
-    run_to(&mut world, 120.0);
+    assert_eq!(world.snapshot().vehicles.len(), 2);
+    run_to(&mut world, 200.0);
     let summary = world.summary();
     assert_eq!(summary.agents.arrived, 2, "{:?}", summary.agents);
     assert!(summary.collisions.is_empty());
+    let longest = summary.law.longest_wait;
+    assert!((10.0..60.0).contains(&longest), "{longest} s");
 }
 
 #[test]

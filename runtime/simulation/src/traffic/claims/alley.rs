@@ -28,7 +28,8 @@
 //! and who needs both gets both at once, so nobody waits within one for the other.
 //!
 //! Who is inside without having been let in (it appeared there, or its driver does not look) counts as
-//! holding the alley until it has left.
+//! holding the alley until it has left. Where it cannot leave without the next alley, nobody keeps that from
+//! it who needs the one that it is in.
 
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
@@ -364,7 +365,10 @@ impl Alleys {
         let is_free = |&(side, _): &AlleyNeed| {
             let is_kept = kept.iter().any(|other| {
                 let is_oncoming = other.side.0 == side.0 && other.side.1 != side.1;
-                is_oncoming && other.agent != agent && scene.hold_up(agent, other.agent, side)
+                let counts = is_oncoming && other.agent != agent;
+                counts
+                    && scene.hold_up(agent, other.agent, side)
+                    && !self.waits_for(other.agent, agent, kept)
             });
             !is_kept && self.oncoming(agent, side, scene).next().is_none()
         };
@@ -379,6 +383,19 @@ impl Alleys {
         } else {
             Refusal::NoRoom
         }
+    }
+
+    /// Whether one that keeps alleys for itself can have them only when another vehicle has left: that appeared in
+    /// one of them, and must not wait in turn.
+    fn waits_for(&self, keeper: u32, inside: u32, kept: &[Kept]) -> bool {
+        let mut sides = kept
+            .iter()
+            .filter(|kept| kept.agent == keeper)
+            .map(|kept| kept.side);
+        sides.any(|(alley, is_second)| {
+            let mut held = self.held.iter();
+            held.any(|hold| hold.agent == inside && hold.side == (alley, !is_second))
+        })
     }
 
     /// Whether a vehicle finds room between the end of an alley and the end of its lane, if all who are
