@@ -1,9 +1,9 @@
 //! The layers point one way, and ARCHITECTURE.md names what there is.
 
-use crate::common::root;
+use crate::common::{files_below, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// The platform that this test runs on; crates of others are not downloaded.
@@ -251,25 +251,6 @@ fn citations(text: &str) -> BTreeSet<&str> {
         (is_name && is_number).then_some(inside)
     });
     spans.collect()
-}
-
-/// All files of ours below a folder with one of some extensions.
-fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if path.is_dir() {
-            // What others have written, and what is built.
-            if !name.starts_with('.') && !["vendor", "target"].contains(&name.as_str()) {
-                files_below(path, extensions, found);
-            }
-        } else if path
-            .extension()
-            .is_some_and(|e| extensions.iter().any(|known| e == *known))
-        {
-            found.push(path);
-        }
-    }
 }
 
 /// The files in a folder of tests that its program does not name.

@@ -4,7 +4,7 @@
 //! behind it, which is answered only if everything before it is understood, and what cargo is told to run is
 //! looked for.
 
-use crate::common::{roadwright, root};
+use crate::common::{files_below, roadwright, root};
 use std::path::{Path, PathBuf};
 
 const PAGE: &str = include_str!("../../../docs/measurements.md");
@@ -126,21 +126,9 @@ fn packages() -> Vec<(String, PathBuf)> {
 
 /// All sources of a package.
 fn sources(folder: &Path) -> Vec<PathBuf> {
-    let mut open = vec![folder.join("src"), folder.join("tests")];
-    let mut files = Vec::new();
-    while let Some(folder) = open.pop() {
-        let Ok(entries) = std::fs::read_dir(folder) else {
-            continue;
-        };
-        for path in entries.map(|entry| entry.unwrap().path()) {
-            if path.is_dir() {
-                open.push(path);
-            } else if path.extension().is_some_and(|end| end == "rs") {
-                files.push(path);
-            }
-        }
-    }
-    files
+    let mut found = Vec::new();
+    files_below(folder.to_path_buf(), &["rs"], &mut found);
+    found
 }
 
 /// Whether a source reads an environment variable.

@@ -42,3 +42,22 @@ fn toolchain_home() -> Option<(&'static str, std::ffi::OsString)> {
     let usual = || Some(Path::new(&std::env::var_os("HOME")?).join(".rustup").into());
     Some((name, known.or_else(usual)?))
 }
+
+/// All files of ours below a folder with one of some extensions.
+pub(crate) fn files_below(folder: PathBuf, extensions: &[&str], found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() {
+            // What others have written, and what is built.
+            if !name.starts_with('.') && !["vendor", "target"].contains(&name.as_str()) {
+                files_below(path, extensions, found);
+            }
+        } else if path
+            .extension()
+            .is_some_and(|e| extensions.iter().any(|known| e == *known))
+        {
+            found.push(path);
+        }
+    }
+}

@@ -305,10 +305,7 @@ fn between(
     if (angle - PI).abs() < GENTLE && !meeting.is_exact {
         return taper(arm, next, angle);
     }
-    let radii = match decided {
-        Some(radius) => (radius, 0.0),
-        None => radii(arm, next, angle, side, least),
-    };
+    let radii = radii((arm, next), angle, side, (decided, least));
     fillet((arm, next), meeting.distances, angle, radii)
 }
 
@@ -417,8 +414,16 @@ fn nose(
 }
 
 /// The radius that the roads ask for, never less than `least`, and the one that vehicles need which turn around the
-/// corner, m.
-fn radii(arm: &Arm<'_>, next: &Arm<'_>, angle: f64, side: DrivingSide, least: f64) -> (f64, f64) {
+/// corner, m. Where a person has decided, that radius, and turns are not looked after.
+fn radii(
+    (arm, next): (&Arm<'_>, &Arm<'_>),
+    angle: f64,
+    side: DrivingSide,
+    (decided, least): (Option<f64>, f64),
+) -> (f64, f64) {
+    if let Some(radius) = decided {
+        return (radius, 0.0);
+    }
     let class = arm.road.class.min(next.road.class);
     let has_buses = has_bus_lane(arm) && has_bus_lane(next);
     let is_rural = (RoadClass::Collector..=RoadClass::Arterial).contains(&class)
@@ -591,10 +596,7 @@ fn bend(
     }
     match edges_meet(arm, next, (0.0, 0.0)) {
         Some(meeting) if angle >= GORE_ANGLE => {
-            let radii = match decided {
-                Some(radius) => (radius, 0.0),
-                None => radii(arm, next, angle, side, MIN_BEND_RADIUS),
-            };
+            let radii = radii((arm, next), angle, side, (decided, MIN_BEND_RADIUS));
             fillet((arm, next), meeting.distances, angle, radii)
         }
         Some(meeting) => {

@@ -239,12 +239,7 @@ fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
     );
     assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
     // Once something else joins there, an edit or not, half of the road has to do.
-    let mut joined = network.clone();
-    joined.put_node(NodeId(9), crate::Node::at((-6.0, 60.0).into()));
-    let mut road = arm(90.0, 60.0, CrossSection::driving(1, 1, 3.0), RIGHT);
-    road.reference_line = ReferenceLine::straight((-6.0, 0.0).into(), (-6.0, 60.0).into()).unwrap();
-    (road.from, road.to) = (NodeId(1), NodeId(9));
-    joined.put_road(RoadId(9), road);
+    let joined = with_road_to(&network, NodeId(1), (-6.0, 60.0));
     lays_out_again_what_an_edit_reaches(&network, &joined);
 }
 
@@ -264,16 +259,22 @@ fn a_turn_may_take_more_of_a_dead_end() {
     assert!(radius(13.5) < 2.0);
     // Once it does not end there any more, half of it has to do.
     let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
-    let mut longer = network.clone();
-    longer.put_node(NodeId(9), crate::Node::at((60.0, -24.0).into()));
-    let mut road = arm(0.0, 60.0, CrossSection::driving(1, 1, 3.0), RIGHT);
-    road.reference_line =
-        ReferenceLine::straight((0.0, -24.0).into(), (60.0, -24.0).into()).unwrap();
-    (road.from, road.to) = (NodeId(3), NodeId(9));
-    longer.put_road(RoadId(9), road);
+    let longer = with_road_to(&network, NodeId(3), (60.0, -24.0));
     let radius = sharpest_turn(&layout(&longer, RIGHT), 1);
     assert!(radius < LEAST_RADIUS, "{radius}");
     lays_out_again_what_an_edit_reaches(&network, &longer);
+}
+
+/// A network with a straight road more, from a node to a place.
+fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: (f64, f64)) -> crate::RoadNetwork {
+    let mut longer = network.clone();
+    longer.put_node(NodeId(9), crate::Node::at(to.into()));
+    let mut road = arm(0.0, 1.0, CrossSection::driving(1, 1, 3.0), RIGHT);
+    let start = network.node(from).unwrap().position();
+    road.reference_line = ReferenceLine::straight(start, to.into()).unwrap();
+    (road.from, road.to) = (from, NodeId(9));
+    longer.put_road(RoadId(9), road);
+    longer
 }
 
 /// An edit and its undoing lead to the layouts that are made from nothing.

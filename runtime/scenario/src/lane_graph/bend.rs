@@ -13,13 +13,13 @@ pub const BEND_REACH: f64 = 3.0;
 
 /// The speed at which a bend of a curvature, 1/m, is driven with comfort, m/s: v^2 times the curvature is the
 /// lateral acceleration, so 10 m of radius allow 5 m/s.
-fn bend_speed(curvature: f64) -> f64 {
+pub fn bend_speed(curvature: f64) -> f64 {
     let speed = (LATERAL_ACCELERATION / curvature.abs().max(1e-6)).sqrt();
     speed.max(SLOWEST)
 }
 
 /// The speeds at which a line is driven by its bends and a limit, m/s, at each of its points.
-pub fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
+fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
     let curvatures = line.curvatures(BEND_REACH);
     curvatures.map(move |curvature| limit.min(bend_speed(curvature)))
 }

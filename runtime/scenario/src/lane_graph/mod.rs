@@ -23,7 +23,7 @@ mod lane_index;
 mod reach;
 
 pub use after_edit::{Before, copied};
-pub use bend::{BEND_REACH, bend_speeds};
+pub use bend::{BEND_REACH, bend_speed};
 pub use reach::ROOM_TO_CHANGE;
 
 use crate::access::{LaneAccess, RoadAccess};

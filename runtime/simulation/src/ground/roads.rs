@@ -11,7 +11,7 @@ use roadwright_scenario::junction::{
     touches_bus,
 };
 use roadwright_scenario::lane_graph::{
-    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speeds, copied,
+    BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speed, copied,
 };
 use roadwright_scenario::{
     Control, Custom, GripMap, NodeId, RoadAccess, RoadEnd, RoadId, RoadNetwork, Scenario,
@@ -922,7 +922,9 @@ const BEFORE_BENDS: f64 = 6.0;
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
     let points = line.points().len();
     let spacing = line.length() / (points - 1) as f64;
-    let by_bends: Vec<f64> = bend_speeds(line, speed_limit).collect();
+    let curvatures: Vec<f64> = line.curvatures(BEND_REACH).collect();
+    let by_bend = |&curvature: &f64| speed_limit.min(bend_speed(curvature));
+    let by_bends: Vec<f64> = curvatures.iter().map(by_bend).collect();
     let lead = (BEFORE_BENDS / spacing) as usize;
     let slowest_from = |point: usize| {
         let ahead = &by_bends[point..points.min(point + lead + 1)];
@@ -935,7 +937,7 @@ fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend
         let reachable = (speeds[i + 1] * speeds[i + 1] + 2.0 * PROFILE_BRAKING * spacing).sqrt();
         speeds[i] = speeds[i].min(reachable);
     }
-    let bends = line.curvatures(BEND_REACH).zip(speeds);
+    let bends = curvatures.into_iter().zip(speeds);
     bends.map(|(curvature, speed)| Bend {
         curvature,
         speed: speed as f32,
