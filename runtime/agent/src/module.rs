@@ -182,7 +182,7 @@ pub trait Controller: Logic {
     /// Whether its way-point on a lane is to lie on the circle that the lane follows just ahead, and not on
     /// the lane itself. A law that steers for the circle through its way-point then drives each bend as it
     /// is; for a point of the lane it begins and ends bends early, and cuts them ([Coulter 1992]).
-    fn aims_along_bend(&self) -> bool {
+    fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         false
     }
 
@@ -224,6 +224,11 @@ impl Module<dyn Controller> {
     /// How far ahead it wants its way-point.
     pub fn lookahead(&self) -> Lookahead {
         self.logic.lookahead(&self.parameters)
+    }
+
+    /// Whether its way-point on a lane is to lie on the circle that the lane follows just ahead.
+    pub fn aims_along_bend(&self) -> bool {
+        self.logic.aims_along_bend(&self.parameters)
     }
 
     /// Whether it drives by pedals: [`Module::drive`] is asked then instead of [`Module::step`].

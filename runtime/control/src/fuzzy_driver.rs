@@ -21,7 +21,7 @@ static INFO: ModuleInfo = ModuleInfo {
 };
 
 /// Parameters before those of the rules.
-const PLAIN: usize = 8;
+const PLAIN: usize = 9;
 
 const GAINS: [ParameterInfo; PLAIN] = [
     ParameterInfo::choice(
@@ -77,6 +77,12 @@ const GAINS: [ParameterInfo; PLAIN] = [
         (0.0, 3.0),
         0.3,
         "Time that passes before braking.",
+    ),
+    ParameterInfo::choice(
+        "aim",
+        &["way", "bend"],
+        "Where its way-point lies on a lane: on the way itself, or on the circle that the way follows \
+         just ahead, so that bends are not cut.",
     ),
 ];
 
@@ -183,6 +189,10 @@ impl Controller for FuzzyDriver {
             time: parameters.value("lookahead_time"),
             distance: parameters.value("lookahead_distance"),
         }
+    }
+
+    fn aims_along_bend(&self, parameters: &ParameterSet) -> bool {
+        parameters.value("aim") == 1.0
     }
 }
 

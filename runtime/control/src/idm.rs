@@ -211,7 +211,7 @@ impl Controller for Idm {
         }
     }
 
-    fn aims_along_bend(&self) -> bool {
+    fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         true
     }
 

@@ -189,7 +189,7 @@ impl Controller for Pursuit {
         }
     }
 
-    fn aims_along_bend(&self) -> bool {
+    fn aims_along_bend(&self, _: &ParameterSet) -> bool {
         true
     }
 }

@@ -83,16 +83,19 @@ fn every_controller_drives_through_a_junction_and_arrives() {
 
 /// How far a car of a controller is beside the middle of its lane at most, m, in the tight turns of a
 /// crossing, to the right and to the left.
-fn beside_in_turns(controller: &str) -> f64 {
+fn beside_in_turns(controller: &ModuleSetting) -> f64 {
     let modules = with_test_modules();
     let mut most: f64 = 0.0;
     for goal in [on_lane(2, 1, 20.0), on_lane(3, -1, 80.0)] {
         let mut scenario = crossroads();
-        let stack = Stack::with_controller(controller);
-        let edit = Edit::Stack(controller.into(), Some(Box::new(stack)));
+        let stack = Stack {
+            controller: controller.clone(),
+            ..Stack::default()
+        };
+        let edit = Edit::Stack("driver".into(), Some(Box::new(stack)));
         scenario.apply(edit).unwrap();
         let agent = Agent {
-            stack: controller.into(),
+            stack: "driver".into(),
             destination: Some(goal),
             ..west_to_east()
         };
@@ -107,7 +110,7 @@ fn beside_in_turns(controller: &str) -> f64 {
             let offset = world.inspect(1).map_or(0.0, |seen| seen.input.lane_offset);
             most = most.max(offset.abs());
         }
-        assert_eq!(world.summary().agents.arrived, 1, "{controller}");
+        assert_eq!(world.summary().agents.arrived, 1, "{controller:?}");
     }
     most
 }
@@ -115,11 +118,33 @@ fn beside_in_turns(controller: &str) -> f64 {
 #[test]
 fn tight_turns_are_driven_along_the_middle_of_the_lane() {
     for controller in ["idm", "pursuit"] {
-        let beside = beside_in_turns(controller);
+        let beside = beside_in_turns(&ModuleSetting::new(controller));
         assert!(beside < 0.2, "{controller}: {beside} m");
     }
     // Who steers for a point of the lane ahead cuts them.
-    assert!(beside_in_turns("unlawful") > 0.3);
+    assert!(beside_in_turns(&ModuleSetting::new("unlawful")) > 0.3);
+}
+
+#[test]
+fn the_fuzzy_driver_cuts_tight_turns_less_if_it_aims_along_the_bend() {
+    let aiming = |aim: f64| {
+        let mut driver = ModuleSetting::new("fuzzy_driver");
+        for (parameter, value) in [
+            ("route_steering_gain", 18.0),
+            ("lookahead_distance", 6.0),
+            ("lookahead_time", 0.5),
+            ("aim", aim),
+        ] {
+            driver = driver.with(parameter, value);
+        }
+        beside_in_turns(&driver)
+    };
+    let (way, bend) = (aiming(0.0), aiming(1.0));
+    assert!(bend < 0.5, "{bend} m");
+    assert!(
+        way > bend + 0.3,
+        "for the way {way} m, for the bend {bend} m"
+    );
 }
 
 #[test]

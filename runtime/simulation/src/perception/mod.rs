@@ -99,7 +99,7 @@ impl Look {
         Self {
             ahead: module.lookahead(),
             at_way: module.logic.looks_at_way(),
-            along_bend: module.logic.aims_along_bend(),
+            along_bend: module.aims_along_bend(),
         }
     }
 }
