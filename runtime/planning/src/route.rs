@@ -1,7 +1,7 @@
 //! The fastest route through the lane graph, lane by lane.
 
 use crate::costs::{Bounds, Costs, Weights};
-use crate::lane_changes::{Room, give_room, room_for};
+use crate::lane_changes::{ROOM_FOR_CHANGE, Room, give_room, room_for};
 use crate::via_ways::{Place, ViaWays};
 use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
@@ -50,7 +50,7 @@ static PARAMETERS: [ParameterInfo; 4] = [
     ),
 ];
 
-/// What a second change on a road without room for it costs on top, s: nearly any other way is better.
+/// What a change on a road without room for it costs on top, s: nearly any other way is better.
 const CRAMPED: f64 = 120.0;
 
 /// A* over the lanes of the road graph by travel time: the lane to drive in follows from the next
@@ -193,6 +193,8 @@ type Open = Reverse<(u64, Node)>;
 /// What a search looks for.
 struct Target<'a> {
     lanelet: LaneletId,
+    /// Whether it lies so near the start of its lanelet that nobody changes to that one in time.
+    is_at_start: bool,
     bounds: Bounds<'a>,
     class: VehicleClass,
 }
@@ -273,6 +275,7 @@ impl<'a> Search<'a> {
         }
         let target = Target {
             lanelet: input.goal_strip,
+            is_at_start: input.goal_s < ROOM_FOR_CHANGE,
             bounds: self.costs.bounds_to(input.goal_strip),
             class: VehicleClass::from_number(input.bus),
         };
@@ -411,7 +414,9 @@ impl<'a> Search<'a> {
         }
         for side in [lanelet.left, lanelet.right] {
             if side != NO_LANELET {
-                self.reach((node, side), node, changed, target);
+                let is_cramped = side == target.lanelet && target.is_at_start;
+                let cost = changed + if is_cramped { CRAMPED } else { 0.0 };
+                self.reach((node, side), node, cost, target);
             }
         }
     }

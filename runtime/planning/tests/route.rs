@@ -52,12 +52,15 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletI
     (routes[range].to_vec(), outputs[0].travel_time)
 }
 
+/// Place of the goal on its lane, m: far enough on for a change to that lane.
+const GOAL_S: f64 = 20.0;
+
 fn ask(lanelet: LaneletId, goal_strip: LaneletId) -> PlannerInput {
     PlannerInput {
         strip: lanelet,
         s: 0.0,
         goal_strip,
-        goal_s: 5.0,
+        goal_s: GOAL_S,
         bus: 0,
         may_change_first: 1,
     }
@@ -299,7 +302,7 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
             if route.is_empty() {
                 continue;
             }
-            let expected = times[goal as usize] + graph.lanelet(goal).free_time(5.0);
+            let expected = times[goal as usize] + graph.lanelet(goal).free_time(GOAL_S);
             assert!(
                 (time - expected).abs() < 1e-9,
                 "{start} to {goal}: {time} {expected}"
@@ -494,7 +497,7 @@ fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
             }
             counts.0 += 1;
             assert_eq!((route[0], route[route.len() - 1]), (start, goal));
-            let expected = times[goal as usize] + graph.lanelet(goal).free_time(5.0);
+            let expected = times[goal as usize] + graph.lanelet(goal).free_time(GOAL_S);
             assert!(
                 (time - expected).abs() < 1e-9,
                 "{start} to {goal}: {time} {expected}"
@@ -588,6 +591,42 @@ fn a_goal_behind_is_not_reached_by_changing_lanes() {
         ..ahead
     };
     assert!(plan(&graph, &[], forbidden).0.get(1) != Some(&beside));
+}
+
+#[test]
+fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
+    let (_, graph) = grid(4, 2);
+    // Over a junction from the end of a right lane, where no change can be made any more, to the right
+    // lane beyond, which lies beside the one of the goal.
+    let over = (0..graph.lanelets().len() as LaneletId).filter_map(|start| {
+        let here = graph.lanelet(start);
+        let is_right = !here.is_connection() && here.right == lane_graph::NO_LANELET;
+        let heading = |id: LaneletId| graph.line(id).heading(0.0);
+        let connection = graph.successors(start).iter().copied().find(|&id| {
+            let after = graph.successors(id).first();
+            after.is_some_and(|&after| (heading(after) - heading(start)).abs() < 0.01)
+        });
+        let beyond = graph.successors(connection.filter(|_| is_right)?)[0];
+        Some((start, beyond, graph.lanelet(beyond).left))
+    });
+    let (mut count, mut others) = (0, 0);
+    for (start, beyond, goal) in over {
+        let last_step = |goal_s: f64| {
+            let input = PlannerInput {
+                s: graph.lanelet(start).length() - 5.0,
+                goal_s,
+                may_change_first: 0,
+                ..ask(start, goal)
+            };
+            let (route, _) = plan(&graph, &[], input);
+            route.len().checked_sub(2).map(|last| route[last])
+        };
+        // With room one changes. Without, one comes to the lane another way, if there is one.
+        assert_eq!(last_step(60.0), Some(beyond));
+        count += 1;
+        others += usize::from(last_step(6.0) != Some(beyond));
+    }
+    assert!(count > 10 && others == count, "{others} of {count}");
 }
 
 #[test]

@@ -92,6 +92,14 @@ impl Route {
         (is_last && is_there).then(|| share * graph.lanelet(here).length())
     }
 
+    /// Whether who comes to the start of lanelet `at` can change from there to the lane of the last goal, if
+    /// that lies beside it.
+    pub(crate) fn has_room_for_goal(&self, at: u32, reached: u32, graph: &LaneGraph) -> bool {
+        let changes = self.lane_changes_from(at, graph);
+        let beside = self.goal_beside(at, changes, reached, graph);
+        beside.is_none_or(|s| s >= f64::from(changes) * ROOM_FOR_CHANGE)
+    }
+
     /// What is left for so many changes from a place on lanelet `at`, m: up to its end, or to the place beside
     /// the last goal, if that lies on the lane that they lead to.
     pub(crate) fn room_for_changes(

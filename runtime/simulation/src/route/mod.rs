@@ -11,7 +11,7 @@ mod planning;
 mod progress;
 mod store;
 
-pub(crate) use lane_changes::{Deferred, GIVE_UP_DISTANCE, WAITS_BEFORE, place_to_wait};
+pub(crate) use lane_changes::{GIVE_UP_DISTANCE, WAITS_BEFORE, place_to_wait};
 pub(crate) use line::Stretch;
 pub(crate) use path::GroundPath;
 pub use path::Waypoint;

@@ -4,9 +4,7 @@ use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
-use crate::route::{
-    Deferred, GIVE_UP_DISTANCE, Goal, Question, Route, Routes, Travel, ask_all, goal_input,
-};
+use crate::route::{GIVE_UP_DISTANCE, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
 use crate::traffic::{Claims, Delays};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
@@ -89,10 +87,9 @@ pub(crate) fn plan(
             claims,
         };
         let due = rota.due(number, clock.step).0;
-        let deferred = scene.ask_for(due, &mut questions, &mut needs);
-        // Another place for the same change needs no planner. Who gets one is not among the questions.
-        for (agent, run) in deferred {
-            defer(clock, agent, &run, routes, agents);
+        let changed = scene.ask_for(due, &mut questions, &mut needs);
+        for (agent, route) in changed {
+            replan(clock, agent, route, routes, agents);
         }
         // In most steps nobody needs another route.
         if questions.is_empty() {
@@ -117,15 +114,11 @@ pub(crate) fn plan(
     counts
 }
 
-/// Lets an agent change lanes one road later.
-fn defer(clock: &Clock, agent: u32, run: &Deferred, routes: &mut Routes, agents: &mut Agents) {
-    let progress = &mut agents.progress[agent as usize];
-    let range = (progress.at, run.to);
-    let route = routes.get(progress.route);
-    let route = route.with_run(range, progress.reached, &run.lanelets);
+/// Gives an agent another route.
+fn replan(clock: &Clock, agent: u32, route: Route, routes: &mut Routes, agents: &mut Agents) {
     let mut travel = Travel {
         routes,
-        progress,
+        progress: &mut agents.progress[agent as usize],
         claim: &mut agents.claim[agent as usize],
     };
     travel.replan(route, clock.step);
@@ -139,17 +132,12 @@ fn end_beside(
     routes: &mut Routes,
     agents: &mut Agents,
 ) {
-    let progress = &mut agents.progress[agent as usize];
+    let progress = &agents.progress[agent as usize];
     let route = routes.get(progress.route);
-    let Some(route) = route.ending_beside(progress.at, progress.reached, ground.graph()) else {
-        return;
-    };
-    let mut travel = Travel {
-        routes,
-        progress,
-        claim: &mut agents.claim[agent as usize],
-    };
-    travel.replan(route, clock.step);
+    let beside = route.ending_beside(progress.at, progress.reached, ground.graph());
+    if let Some(route) = beside {
+        replan(clock, agent, route, routes, agents);
+    }
 }
 
 /// Puts the answer of a planner in place of a run of lanelets of an agent's route. Returns whether it
@@ -176,35 +164,30 @@ fn take_answer(
     };
     progress.attempts = 0;
     let route = route.with_run(range, progress.reached, &lanelets);
-    let mut travel = Travel {
-        routes,
-        progress,
-        claim: &mut agents.claim[index],
-    };
-    travel.replan(route, clock.step);
+    replan(clock, agent, route, routes, agents);
     true
 }
 
 impl Scene<'_> {
     /// Fills the questions about the agents that need another route, with why, and the ranges of their
-    /// routes that the answers are for. Returns those who only change lanes later.
+    /// routes that the answers are for. Returns those who need no planner for theirs.
     fn ask_for(
         &self,
         agents: &[u32],
         questions: &mut Vec<Question>,
         needs: &mut Vec<(Trigger, (u32, u32))>,
-    ) -> Vec<(u32, Deferred)> {
+    ) -> Vec<(u32, Route)> {
         questions.clear();
         needs.clear();
-        let mut deferred = Vec::new();
+        let mut changed = Vec::new();
         for &agent in agents {
             let Some(trigger) = self.trigger(agent) else {
                 continue;
             };
             if trigger == Trigger::TooLate
-                && let Some(run) = self.deferred(agent)
+                && let Some(route) = self.without_change(agent)
             {
-                deferred.push((agent, run));
+                changed.push((agent, route));
                 continue;
             }
             let Some(need) = self.need(agent, trigger) else {
@@ -217,20 +200,26 @@ impl Scene<'_> {
             });
             needs.push((trigger, (need.from, need.to)));
         }
-        deferred
+        changed
     }
 
-    /// The change that an agent has not made in time, one road later.
-    fn deferred(&self, agent: u32) -> Option<Deferred> {
-        let index = agent as usize;
-        let progress = &self.agents.progress[index];
+    /// The route of an agent without the change that it has not made in time, if that needs no planner: it
+    /// changes one road later, or arrives beside its goal where nobody can change in time.
+    fn without_change(&self, agent: u32) -> Option<Route> {
+        let progress = &self.agents.progress[agent as usize];
+        let (at, reached) = (progress.at, progress.reached);
+        let (route, graph) = (self.routes.get(progress.route), self.ground.graph());
         // What has been granted is driven.
-        if self.kept_to(agent) > progress.at + 1 {
-            return None;
+        let may_defer = self.kept_to(agent) <= at + 1;
+        let later = || route.deferred(at, reached, graph, self.class(agent));
+        if may_defer && let Some(run) = later() {
+            return Some(route.with_run((at, run.to), reached, &run.lanelets));
         }
-        let route = self.routes.get(progress.route);
-        let class = self.class(agent);
-        route.deferred(progress.at, progress.reached, self.ground.graph(), class)
+        // Going round would lead to the same place, where it would be too late again, and for ever.
+        let is_in_vain = !route.has_room_for_goal(at, reached, graph);
+        is_in_vain
+            .then(|| route.ending_beside(at, reached, graph))
+            .flatten()
     }
 
     /// The index of an agent's route up to which it keeps to it: junctions and alleys have let it in.
@@ -349,6 +338,26 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
+    fn clock_at(time: f64) -> Clock {
+        Clock {
+            dt: 0.1,
+            seed: 1,
+            begins_at: 12.0,
+            step: (time / 0.1) as u64,
+        }
+    }
+
+    fn scene<'a>(stand: &'a Stand, clock: &'a Clock) -> Scene<'a> {
+        Scene {
+            clock,
+            ground: &stand.ground,
+            types: &stand.types,
+            routes: &stand.routes,
+            agents: &stand.agents,
+            claims: &stand.claims,
+        }
+    }
+
     /// What an agent needs that drives on the right lane of a road of 300 m, at `s`, with its goal
     /// on the lane `to`, after standing for so long and asking so often; it was last routed `since`
     /// seconds ago.
@@ -366,20 +375,8 @@ mod tests {
         let agent = stand.car(1, route, s, speed);
         let progress = &mut stand.agents.progress[agent as usize];
         (progress.standing, progress.attempts) = (standing, attempts);
-        let clock = Clock {
-            dt: 0.1,
-            seed: 1,
-            begins_at: 12.0,
-            step: (since / 0.1) as u64,
-        };
-        let scene = Scene {
-            clock: &clock,
-            ground: &stand.ground,
-            types: &stand.types,
-            routes: &stand.routes,
-            agents: &stand.agents,
-            claims: &stand.claims,
-        };
+        let clock = clock_at(since);
+        let scene = scene(&stand, &clock);
         let trigger = scene.trigger(agent)?;
         Some((trigger, scene.need(agent, trigger)?))
     }
@@ -423,6 +420,37 @@ mod tests {
             );
             assert_eq!(found, expected, "{what}");
         }
+    }
+
+    #[test]
+    fn who_could_not_change_in_time_from_the_start_of_the_lane_arrives_beside_its_goal() {
+        let ends_beside = |goal_s: f64| {
+            let mut stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+            let lanes = stand.lanes_from_the_right();
+            let agent = stand.car(1, &lanes, 1.0, 5.0);
+            let (clock, index) = (clock_at(0.0), agent as usize);
+            let route = Route {
+                goals: [Goal::Lane {
+                    lanelet: lanes[1],
+                    s: goal_s,
+                }]
+                .into(),
+                ..stand.routes.get(stand.agents.progress[index].route).clone()
+            };
+            replan(&clock, agent, route, &mut stand.routes, &mut stand.agents);
+            let route = scene(&stand, &clock).without_change(agent)?;
+            Some((route.lanelets.to_vec() == lanes[..1], route.goals[0]))
+        };
+        let beside = |s: f64| {
+            let stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
+            let lanelet = stand.lanes_from_the_right()[0];
+            Some((true, Goal::Lane { lanelet, s }))
+        };
+        for s in [8.0, 17.0] {
+            assert_eq!(ends_beside(s), beside(s));
+        }
+        // Here it could have changed: it goes round and tries again.
+        assert_eq!(ends_beside(20.0), None);
     }
 
     #[test]
