@@ -10,6 +10,7 @@ mod obstacles;
 mod rings;
 mod roads;
 mod signal_heads;
+mod unchanged;
 
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
@@ -33,16 +34,15 @@ use roadwright_agent::NamedPlace;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::alleys::Alleys;
-use roadwright_scenario::junction::{
-    Conflicts, Light, Programme, Signals, Turn, has_long_vehicles,
-};
+use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
-use roadwright_scenario::{Custom, GripMap, GroundGrip, NodeId, Road, RoadId, Scenario};
+use roadwright_scenario::{GripMap, GroundGrip, NodeId, RoadId, Scenario};
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
+use unchanged::{Unchanged, kept_or};
 
 /// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
 pub(crate) const COUNTED_ON: f64 = 0.6;
@@ -100,48 +100,31 @@ impl Ground {
 
     /// The ground after an edit from `old`, whose ground this is, to `new`.
     pub(crate) fn after_edit(self: &Arc<Self>, old: &Scenario, new: &Scenario) -> Arc<Self> {
-        let custom = |scenario: &Scenario| Custom::from(scenario.about());
-        let changed = old.network().differing_roads(new.network());
-        // Where buses drive, others have to ask, and alleys are longer.
-        let has_same_lanes = custom(old) == custom(new)
-            && has_same_lanes(old, new, &changed)
-            && has_long_vehicles(old) == has_long_vehicles(new);
-        let has_same_obstacles = same_obstacles(old, new) && old.forests() == new.forests();
-        // Which lanes they reach depends on how large vehicles are.
-        let has_same_reach = has_same_obstacles && old.vehicle_types() == new.vehicle_types();
-        let places = if has_same_places(old, new, &changed) {
-            self.places.clone()
-        } else {
-            Arc::new(named_places(new))
-        };
-        let (before, after) = (old.settings(), new.settings());
-        let has_same_terrain = old.terrain() == new.terrain() && before.slopes == after.slopes;
-        let has_same_grip = before.grip == after.grip;
-        let has_same_land = has_same_terrain && has_same_grip;
-        if has_same_lanes && has_same_reach && has_same_land && self.places == places {
+        let stays = Unchanged::between(old, new);
+        let places = kept_or(stays.places, &self.places, || named_places(new));
+        if stays.is_all_but_places() && self.places == places {
             return self.clone();
         }
         // What an edit does not reach is shared with the ground before, not copied: moving a tree in a
         // city must not lay out its junctions again.
-        let (roads, copies) = if has_same_lanes {
+        let (roads, copies) = if stays.lanes {
             (self.roads.clone(), None)
         } else {
             let (roads, copies) = self.roads.after_edit(old, new);
             (Arc::new(roads), Some(copies))
         };
-        let obstacles = if has_same_obstacles {
-            self.obstacles.clone()
-        } else {
-            Arc::new(Obstacles::new(new))
-        };
-        let lane_obstacles = if has_same_lanes && has_same_reach {
-            self.lane_obstacles.clone()
-        } else {
-            let copies = copies.as_deref().filter(|_| has_same_reach);
+        let obstacles = kept_or(stays.obstacles, &self.obstacles, || Obstacles::new(new));
+        let lane_obstacles = || {
+            let copies = copies.as_deref().filter(|_| stays.reach);
             let known = copies.map(|copies| self.known_lanes(copies));
-            Arc::new(LaneObstacles::new(new, &obstacles, &roads.graph, known))
+            LaneObstacles::new(new, &obstacles, &roads.graph, known)
         };
-        let grip = if has_same_lanes && has_same_grip {
+        let lane_obstacles = kept_or(
+            stays.lanes && stays.reach,
+            &self.lane_obstacles,
+            lane_obstacles,
+        );
+        let grip = if stays.lanes && stays.grip {
             self.grip.clone()
         } else {
             roads.grip(new)
@@ -153,11 +136,7 @@ impl Ground {
             terrain: new.shared_terrain(),
             slopes: new.settings().slopes,
             places,
-            finder: if has_same_lanes {
-                self.finder.clone()
-            } else {
-                Arc::default()
-            },
+            finder: kept_or(stays.lanes, &self.finder, OnceLock::new),
             roads,
             lane_middles: OnceLock::new(),
             signal_posts: OnceLock::new(),
@@ -634,46 +613,6 @@ fn hash_terrain(terrain: &HeightField, hasher: &mut impl Hasher) {
     for number in numbers.iter().chain(terrain.heights()) {
         hasher.write_u64(number.to_bits());
     }
-}
-
-/// Whether all that the lanelets are made of is the same: street names may differ.
-fn has_same_lanes(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
-    let (a, b) = (old.network(), new.network());
-    let is_same = |before: &Road, after: &Road| {
-        let name = after.name.clone();
-        *after
-            == Road {
-                name,
-                ..before.clone()
-            }
-    };
-    a.nodes().eq(b.nodes()) && all_roads(old, new, changed, is_same)
-}
-
-/// Whether all that has a name is where it was.
-fn has_same_places(old: &Scenario, new: &Scenario, changed: &[RoadId]) -> bool {
-    let is_same = |before: &Road, after: &Road| {
-        (&before.name, &before.reference_line) == (&after.name, &after.reference_line)
-    };
-    old.points_of_interest() == new.points_of_interest() && all_roads(old, new, changed, is_same)
-}
-
-/// Whether some roads are in two scenarios and alike in both.
-fn all_roads(
-    old: &Scenario,
-    new: &Scenario,
-    roads: &[RoadId],
-    are_alike: impl Fn(&Road, &Road) -> bool,
-) -> bool {
-    roads.iter().all(|&id| {
-        let pair = old.network().road(id).zip(new.network().road(id));
-        pair.is_some_and(|(before, after)| are_alike(before, after))
-    })
-}
-
-/// Whether two scenarios have the same obstacles; an edit of anything else shares them.
-fn same_obstacles(old: &Scenario, new: &Scenario) -> bool {
-    std::ptr::eq(old.obstacles(), new.obstacles()) || old.obstacles() == new.obstacles()
 }
 
 #[cfg(test)]
