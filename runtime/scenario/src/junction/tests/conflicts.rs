@@ -1,0 +1,72 @@
+//! Ways that meet.
+
+use super::*;
+
+#[test]
+fn connections_conflict_where_they_cross() {
+    let roads = [0.0, 90.0, 180.0, 270.0].map(two_way);
+    let junction = junction_of(&roads, RIGHT);
+    let conflicts = Conflicts::of(&junction);
+    let paths = &junction.paths;
+    let straight = |from: RoadId| {
+        let found = paths
+            .iter()
+            .position(|p| p.turn == Turn::Straight && p.from.road == from);
+        found.unwrap() as u32
+    };
+    let length = |path: u32| paths[path as usize].curve.as_ref().unwrap().length();
+    let [east, north, west, _] = [0, 1, 2, 3].map(|arm| straight(junction.arms[arm].road));
+    // Opposite ways pass each other; crossing ones meet in the middle of both.
+    assert!(!conflicts.are_in_conflict(east, west));
+    let (on_east, on_north) = conflicts.between(east, north).unwrap();
+    for (interval, path) in [(on_east, east), (on_north, north)] {
+        assert!(0.0 < interval.from && interval.from < interval.to && interval.to < length(path));
+        assert!(interval.to - interval.from > 3.0, "{interval:?}");
+    }
+    assert_eq!(conflicts.between(north, east), Some((on_north, on_east)));
+    for (i, a) in paths.iter().enumerate() {
+        for (j, b) in paths.iter().enumerate() {
+            let conflict = conflicts.are_in_conflict(i as u32, j as u32);
+            assert_eq!(conflict, conflicts.are_in_conflict(j as u32, i as u32));
+            // From one lane they follow each other, into one lane they take turns.
+            assert!(!(conflict && a.from == b.from));
+            assert!(conflict || a.from == b.from || a.to != b.to || i == j);
+        }
+        assert!(
+            conflicts.is_contested(i as u32),
+            "every path of a crossroads meets another"
+        );
+    }
+}
+
+#[test]
+fn who_turns_tightly_meets_who_comes_out_of_the_lane_beside() {
+    for side in [DrivingSide::Right, DrivingSide::Left] {
+        // From the south around the near corner, while somebody comes straight out of that street.
+        let (near, far) = match side {
+            DrivingSide::Right => (1, 3),
+            DrivingSide::Left => (3, 1),
+        };
+        let met = |radius: f64| {
+            let junction = ruled(&CROSS, side, |roads, rules| {
+                for (road, bearing) in roads.iter_mut().zip(CROSS) {
+                    *road = arm(bearing, 100.0, CrossSection::driving(1, 1, 2.5), side);
+                }
+                for (road, next) in [(1, 2), (2, 3), (3, 4), (4, 1)] {
+                    rules.set_corner(RoadId(road), RoadId(next), Some(radius));
+                }
+            });
+            let (turning, coming) = (path(&junction, 4, near), path(&junction, near, far));
+            let length = |path: u32| {
+                let curve = junction.paths[path as usize].curve.as_ref();
+                curve.unwrap().length()
+            };
+            let met = Conflicts::of(&junction).between(turning, coming);
+            met.map(|(own, theirs)| (own.from / length(turning), theirs.to / length(coming)))
+        };
+        // The front swings out where the bend ends, over who has just come in.
+        let (from, to) = met(3.0).unwrap();
+        assert!(from > 0.6 && to < 0.4, "{from} {to}");
+        assert_eq!(met(10.0), None);
+    }
+}

@@ -1,0 +1,183 @@
+//! Roundabouts.
+
+use super::*;
+
+/// A junction of a street in the east with a one-way road that comes along an arc from the south and goes
+/// on along the same arc to the north.
+fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
+    let quarter = |start: Pose| {
+        let bend = Segment::Arc {
+            length: radius * std::f64::consts::FRAC_PI_2,
+            curvature: 1.0 / radius,
+        };
+        ReferenceLine::new(start, vec![bend]).unwrap()
+    };
+    let one_way = |line: ReferenceLine| Road {
+        reference_line: line,
+        ..arm(0.0, 10.0, CrossSection::driving(1, 0, 3.5), RIGHT)
+    };
+    let node = Pose::new(0.0, 0.0, 90f64.to_radians());
+    let [before, after] = [quarter(Pose::new(-radius, -radius, 0.0)), quarter(node)].map(one_way);
+    let street = two_way(0.0);
+    let arms = vec![
+        Arm::new(RoadId(1), &street, RoadEnd::Start),
+        Arm::new(RoadId(2), &after, RoadEnd::Start),
+        Arm::new(RoadId(3), &before, RoadEnd::End),
+    ];
+    let site = Site {
+        nodes: vec![NodeId(0)],
+        centre: DVec2::ZERO,
+        side: RIGHT,
+        rules: JunctionRules::default(),
+        law: RoadLaw::default(),
+        is_ring: &|road| is_ring && road != RoadId(1),
+        allows: &|_, _| Some(LaneAccess::All),
+        limits: &|_, _| None,
+    };
+    build(&site, arms)
+}
+
+#[test]
+fn a_ring_stays_round_through_its_junctions() {
+    for is_ring in [true, false] {
+        let junction = street_at_an_arc(18.0, is_ring);
+        let through = &junction.paths[path(&junction, 3, 2) as usize];
+        let curve = through.curve.as_ref().unwrap();
+        assert!((curve.max_curvature() * 18.0 - 1.0).abs() < 1e-6);
+    }
+}
+
+#[test]
+fn corners_are_wider_where_a_street_meets_a_ring() {
+    // 11 m, or three quarters of a smaller ring; a right angle keeps its radius.
+    for (radius, corner) in [(18.0, 11.0), (12.0, 9.0)] {
+        let wanted = |is_ring| {
+            let junction = street_at_an_arc(radius, is_ring);
+            let radii = junction.corners.iter().map(|corner| corner.wanted_radius);
+            radii.fold(0.0, f64::max)
+        };
+        assert!(wanted(true) >= corner && wanted(true) < 1.5 * corner);
+        assert!(wanted(false) < wanted(true));
+    }
+}
+
+#[test]
+fn a_ring_stays_a_ring_and_goes_first() {
+    for (way, side) in [(1.0, DrivingSide::Right), (-1.0, DrivingSide::Left)] {
+        for radius in [6.5, 15.0, 40.0] {
+            let network = ring(radius, 4, way, side);
+            let layout = layout(&network, side);
+            assert_eq!(
+                layout.rings,
+                (0..4).map(RoadId).collect(),
+                "radius {radius}"
+            );
+            // No road of it is swallowed, and at each of its nodes it has the right of way.
+            assert!(
+                layout.internal.is_empty(),
+                "radius {radius}: {:?}",
+                layout.internal
+            );
+            for node in 0..4 {
+                let junction = &layout.junctions[layout.junction_of[&NodeId(node)]];
+                assert_eq!(junction.control, Control::Roundabout);
+                for end in &junction.arms {
+                    let expected = if end.road.0 >= 100 {
+                        Sign::Yield
+                    } else {
+                        Sign::None
+                    };
+                    assert_eq!(end.sign, expected);
+                }
+            }
+        }
+        // Driven the other way round it is no roundabout; nor is a block of streets.
+        let wrong = ring(15.0, 4, -way, side);
+        assert!(layout(&wrong, side).rings.is_empty());
+    }
+}
+
+/// The same with a crossroads on the first arm, so far beyond the ring, m.
+fn ring_beside_crossroads(distance: f64) -> crate::RoadNetwork {
+    let mut network = ring(13.0, 4, 1.0, RIGHT);
+    let arm = network.road(RoadId(100)).unwrap().clone();
+    let middle = DVec2::new(13.0 + distance, 0.0);
+    let ends = [
+        (100, DVec2::new(93.0, 0.0)),
+        (200, DVec2::new(middle.x, 70.0)),
+        (201, DVec2::new(middle.x, -70.0)),
+    ];
+    network.put_node(NodeId(202), crate::Node::at(middle));
+    let between = (NodeId(0), DVec2::new(13.0, 0.0), NodeId(202), middle);
+    let beyond = ends.map(|(id, end)| (NodeId(202), middle, NodeId(id), end));
+    for (id, (from, start, to, end)) in (100..)
+        .step_by(100)
+        .zip([between].into_iter().chain(beyond))
+    {
+        network.put_node(to, crate::Node::at(end));
+        network.put_road(
+            RoadId(id),
+            Road {
+                from,
+                to,
+                reference_line: ReferenceLine::straight(start, end).unwrap(),
+                ..arm.clone()
+            },
+        );
+    }
+    network
+}
+
+#[test]
+fn a_ring_and_the_crossroads_beside_it_are_two_junctions() {
+    for distance in [8.0, 14.0, 20.0, 40.0] {
+        let network = ring_beside_crossroads(distance);
+        let layout = layout(&network, RIGHT);
+        assert!(
+            layout.internal.is_empty(),
+            "{distance} m: {:?}",
+            layout.internal
+        );
+        let of_node = |node| &layout.junctions[layout.junction_of[&NodeId(node)]];
+        assert_eq!(of_node(0).control, Control::Roundabout);
+        assert_eq!((of_node(0).arms.len(), of_node(202).arms.len()), (3, 4));
+        for (node, ways) in [(0, 3), (202, 12)] {
+            let driven = of_node(node)
+                .paths
+                .iter()
+                .filter(|path| path.curve.is_some());
+            assert_eq!(driven.count(), ways, "{distance} m, node {node}");
+        }
+    }
+    // As short a road between crossroads is taken in.
+    let mut network = ring_beside_crossroads(8.0);
+    network.remove_road(RoadId(3));
+    assert!(!layout(&network, RIGHT).internal.is_empty());
+}
+
+#[test]
+fn a_block_of_one_way_streets_is_no_roundabout() {
+    let corners = [(0.0, 0.0), (60.0, 0.0), (60.0, 60.0), (0.0, 60.0)];
+    let network = network_of(
+        &corners,
+        3.5,
+        &[0, 1, 2, 3].map(|id| (id, id, (id + 1) % 4, (1, 0))),
+    );
+    assert!(layout(&network, RIGHT).rings.is_empty());
+}
+
+#[test]
+fn an_edit_of_a_ring_reaches_all_around_it() {
+    let side = DrivingSide::Right;
+    let network = ring(25.0, 5, 1.0, side);
+    let before = layout(&network, side);
+    let mut edited = network.clone();
+    let mut road = network.road(RoadId(2)).unwrap().clone();
+    let (lane_offset, lanes) = CrossSection::driving(1, 1, 4.0).lanes(side);
+    (road.lane_offset, road.lane_sections) = (lane_offset, vec![lanes]);
+    edited.put_road(RoadId(2), road);
+    let after = layout_after_edit((&network, &before), &edited, side);
+    assert!(after == layout(&edited, side) && after.rings.is_empty());
+    let back = layout_after_edit((&edited, &after), &network, side);
+    assert!(back == before && !back.rings.is_empty());
+}

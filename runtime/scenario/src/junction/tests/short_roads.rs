@@ -1,0 +1,150 @@
+//! Short roads between junctions, and bends.
+
+use super::*;
+
+#[test]
+fn a_road_between_two_bends_stays() {
+    let z = |between: f64| {
+        let nodes = [(-80.0, 0.0), (0.0, 0.0), (0.0, between), (80.0, between)];
+        let network = network_of(&nodes, 3.0, &[0, 1, 2].map(|id| (id, id, id + 1, (1, 1))));
+        layout(&network, RIGHT)
+    };
+    for between in [8.5, 12.0, 14.0] {
+        let layout = z(between);
+        assert!(layout.internal.is_empty(), "{between}");
+        // One right angle after the other, each of which can be driven.
+        let paths = layout.junctions.iter().flat_map(|junction| &junction.paths);
+        let curves: Vec<_> = paths.filter_map(|path| path.curve.as_ref()).collect();
+        assert_eq!(curves.len(), 4, "{between}");
+        for curve in curves {
+            let turned = wrap_angle(curve.pose(curve.length()).heading - curve.start().heading);
+            assert!(
+                (turned.abs().to_degrees() - 90.0).abs() < 5.0,
+                "{between}: {turned}"
+            );
+        }
+    }
+    // A step of the line is one bend.
+    assert!(!z(3.0).internal.is_empty());
+}
+
+/// A street along the x axis with so many lanes each way, over nodes at some places, and one to the south from the
+/// origin, so long, m.
+fn street_with_branch(at: &[f64], lanes: usize, length: f64) -> crate::RoadNetwork {
+    let mut nodes: Vec<(f64, f64)> = at.iter().map(|&x| (x, 0.0)).collect();
+    nodes.push((0.0, -length));
+    let last = at.len() as u32;
+    let origin = at.iter().position(|&x| x == 0.0).unwrap() as u32;
+    let along = (0..last - 1).map(|id| (id, id, id + 1, (lanes, lanes)));
+    let branch = (last, origin, last, (1, 1));
+    let streets: Vec<Street> = along.chain([branch]).collect();
+    network_of(&nodes, 3.0, &streets)
+}
+
+/// The smallest radius of the ways through the junction at the origin, m.
+fn sharpest_turn(layout: &Layout, origin: u32) -> f64 {
+    let junction = layout.junction_at(NodeId(origin)).unwrap();
+    let curves = junction.paths.iter().filter_map(|path| path.curve.as_ref());
+    let radii = curves.map(|curve| 1.0 / curve.max_curvature());
+    radii.fold(f64::INFINITY, f64::min)
+}
+
+#[test]
+fn a_turn_may_take_all_of_a_road_that_only_goes_on() {
+    // 6 m beside the junction the street is cut into two roads.
+    let network = street_with_branch(&[-100.0, -6.0, 0.0, 100.0], 1, 80.0);
+    let short = layout(&network, RIGHT);
+    assert_eq!(short.internal, BTreeSet::from([RoadId(1)]));
+    assert!(sharpest_turn(&short, 2) >= LEAST_RADIUS);
+    // Whoever decides about a junction decides at one of its nodes: all of them stay in it.
+    for node in [1, 2] {
+        let mut ruled = network.clone();
+        let mut place = ruled.node(NodeId(node)).unwrap().clone();
+        place.rules.control = Some(Control::Signals);
+        ruled.put_node(NodeId(node), place);
+        let ruled = layout(&ruled, RIGHT);
+        assert_eq!(ruled.internal, short.internal, "{node}");
+        assert_eq!(
+            ruled.junction_at(NodeId(2)).unwrap().control,
+            Control::Signals
+        );
+    }
+    // 40 m beside it that does not matter.
+    let far = layout(
+        &street_with_branch(&[-100.0, -40.0, 0.0, 100.0], 1, 80.0),
+        RIGHT,
+    );
+    assert!(far.internal.is_empty() && sharpest_turn(&far, 2) >= LEAST_RADIUS);
+    // Once something else joins there, an edit or not, half of the road has to do.
+    let joined = with_road_to(&network, NodeId(1), (-6.0, 60.0));
+    lays_out_again_what_an_edit_reaches(&network, &joined);
+}
+
+#[test]
+fn a_turn_may_take_more_of_a_dead_end() {
+    let radius = |length| {
+        let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, length);
+        let layout = layout(&network, RIGHT);
+        let (start, end) = layout
+            .remaining(RoadId(3), network.road(RoadId(3)).unwrap())
+            .unwrap();
+        assert!(end - start >= 4.0, "{length}: a car has room");
+        sharpest_turn(&layout, 1)
+    };
+    assert!(radius(24.0) >= LEAST_RADIUS);
+    // No turn fits into what is left of this one.
+    assert!(radius(13.5) < 2.0);
+    // Once it does not end there any more, half of it has to do.
+    let network = street_with_branch(&[-100.0, 0.0, 100.0], 3, 24.0);
+    let longer = with_road_to(&network, NodeId(3), (60.0, -24.0));
+    let radius = sharpest_turn(&layout(&longer, RIGHT), 1);
+    assert!(radius < LEAST_RADIUS, "{radius}");
+    lays_out_again_what_an_edit_reaches(&network, &longer);
+}
+
+/// A network with a straight road more, from a node to a place.
+fn with_road_to(network: &crate::RoadNetwork, from: NodeId, to: (f64, f64)) -> crate::RoadNetwork {
+    let mut longer = network.clone();
+    longer.put_node(NodeId(9), crate::Node::at(to.into()));
+    let mut road = arm(0.0, 1.0, CrossSection::driving(1, 1, 3.0), RIGHT);
+    let start = network.node(from).unwrap().position();
+    road.reference_line = ReferenceLine::straight(start, to.into()).unwrap();
+    (road.from, road.to) = (from, NodeId(9));
+    longer.put_road(RoadId(9), road);
+    longer
+}
+
+/// An edit and its undoing lead to the layouts that are made from nothing.
+fn lays_out_again_what_an_edit_reaches(network: &crate::RoadNetwork, edited: &crate::RoadNetwork) {
+    for (before, after) in [(network, edited), (edited, network)] {
+        let edited = layout_after_edit((before, &layout(before, RIGHT)), after, RIGHT);
+        assert_eq!(edited, layout(after, RIGHT));
+    }
+}
+
+#[test]
+fn no_way_runs_back_where_carriageways_bend_that_a_short_link_joins() {
+    // Two carriageways 11 m apart with a bend of 14 degrees, and a link between the bends that is taken into
+    // their junction. Sorted by bearing its arms are not neighbours where they bend.
+    let (c, s) = (cos(14f64.to_radians()), sin(14f64.to_radians()));
+    let nodes = [
+        (-80.0, 0.0),
+        (0.0, 0.0),
+        (80.0 * c, -80.0 * s),
+        (-80.0, 11.0),
+        (0.0, 11.0),
+        (80.0 * c, 11.0 - 80.0 * s),
+    ];
+    let streets = [(0, 1), (1, 2), (5, 4), (4, 3), (1, 4)];
+    let one_way = |(id, (from, to))| (id, from, to, (2, 0));
+    let streets: Vec<Street> = (0..).zip(streets).map(one_way).collect();
+    let layout = layout(&network_of(&nodes, 3.0, &streets), RIGHT);
+    let junction = &layout.junctions[layout.junction_of[&NodeId(1)]];
+    assert_eq!(junction.nodes, [NodeId(1), NodeId(4)]);
+    assert!(junction.paths.len() >= 4);
+    for path in &junction.paths {
+        let curve = path.curve.as_ref().unwrap();
+        let eastward = path.from.road.0 < 2;
+        assert_eq!(curve.start().forward().x > 0.0, eastward, "{path:?}");
+    }
+}

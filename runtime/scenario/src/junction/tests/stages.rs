@@ -1,0 +1,142 @@
+//! Stages of signals.
+
+use super::*;
+
+#[test]
+fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
+    let junction = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals)
+    });
+    let conflicts = Conflicts::of(&junction);
+    let right = RightOfWay::of(&junction, &conflicts);
+    let signals = signals(&junction, 50.0 / 3.6);
+    assert_eq!(signals.greens.len(), 2);
+    assert!((signals.programme.cycle() - DEFAULT_CYCLE).abs() < 1e-9);
+    // y = 1 + 13.9 / 6.1, [ITE 1999].
+    let change = signals.programme.intergreen(0, 1);
+    assert!((change.amber - 3.277).abs() < 1e-3, "{signals:?}");
+    assert!(change.all_red > 0.5 && change.all_red <= 5.0);
+    for green in &signals.greens {
+        for conflict in conflicts.list() {
+            let (a, b) = conflict.paths;
+            let both = green[a as usize] && green[b as usize];
+            assert!(
+                !both
+                    || right.gives_way(a, b)
+                    || right.gives_way(b, a)
+                    || junction.paths[a as usize].turn == junction.paths[b as usize].turn
+            );
+        }
+    }
+    // Everybody has green once in a cycle, amber after it, and red in between.
+    for path in 0..junction.paths.len() {
+        let lights: Vec<_> = (0..600)
+            .map(|i| signals.light(path, f64::from(i) * 0.1))
+            .collect();
+        for light in [Light::Red, Light::Amber, Light::Green] {
+            assert!(lights.contains(&light), "path {path} never shows {light:?}");
+        }
+        for pair in lights.windows(2) {
+            let is_order = !matches!(
+                pair,
+                [Light::Green, Light::Red] | [Light::Amber, Light::Green]
+            );
+            assert!(is_order, "{pair:?}");
+        }
+    }
+    // An offset moves all of it, also back from time 0.
+    let mut later = signals.clone();
+    later.programme.offset = 17.0;
+    for i in 0..700 {
+        let time = f64::from(i) * 0.1;
+        assert_eq!(later.light(0, time + 17.0), signals.light(0, time));
+    }
+}
+
+#[test]
+fn lanes_that_turn_across_several_lanes_get_a_stage_of_their_own() {
+    let wide = |roads: &mut [Road], rules: &mut JunctionRules| {
+        rules.control = Some(Control::Signals);
+        for (road, bearing) in roads.iter_mut().zip(CROSS) {
+            *road = arm(bearing, 100.0, CrossSection::driving(3, 3, 3.25), RIGHT);
+        }
+    };
+    let junction = ruled(&CROSS, RIGHT, wide);
+    let signals = signals(&junction, 50.0 / 3.6);
+    // The innermost of three lanes turns left and goes straight on: no lane turns only.
+    assert_eq!(signals.greens.len(), 2);
+    // Fast oncoming traffic is not turned across: the arms have green one after the other.
+    let fast = self::signals(&junction, 25.0);
+    assert_eq!(fast.greens.len(), 4);
+}
+
+#[test]
+fn given_stages_and_flashing_are_obeyed() {
+    let given = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals);
+        let movement = |road: u32, turns: Vec<Turn>| crate::Movement {
+            road: RoadId(road),
+            turns,
+        };
+        let stage = |green, time| crate::SignalStage {
+            green,
+            permitted: Vec::new(),
+            time,
+            min: None,
+            max: None,
+            amber: Some(4.0),
+            all_red: None,
+        };
+        rules.plan = Some(SignalPlan {
+            stages: vec![
+                stage(
+                    vec![movement(1, vec![]), movement(3, vec![Turn::Straight])],
+                    20.0,
+                ),
+                stage(vec![movement(2, vec![])], 10.0),
+            ],
+            offset: 5.0,
+            ..SignalPlan::default()
+        });
+    });
+    let signals = signals(&given, 13.9);
+    assert_eq!(signals.programme.stages[0].green, 20.0);
+    assert_eq!(signals.programme.intergreen(0, 1).amber, 4.0);
+    assert_eq!(
+        signals.light(path(&given, 3, 1) as usize, 6.0),
+        Light::Green
+    );
+    // The left turn of road 3 is in no stage: it has red for ever.
+    assert_eq!(signals.light(path(&given, 3, 2) as usize, 6.0), Light::Red);
+    assert_eq!(signals.light(path(&given, 2, 4) as usize, 6.0), Light::Red);
+    let flashing = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals);
+        rules.major = vec![RoadId(1), RoadId(3)];
+        rules.plan = Some(SignalPlan {
+            mode: SignalMode::Flashing,
+            ..SignalPlan::default()
+        });
+    });
+    assert!(Signals::of(&flashing, &Conflicts::of(&flashing)).is_none());
+    assert_eq!(
+        signs(&flashing),
+        [Sign::None, Sign::Yield, Sign::None, Sign::Yield]
+    );
+}
+
+#[test]
+fn signals_on_a_road_that_goes_on_have_stop_lines() {
+    let bearings = [0.0, 180.0];
+    let plain = ruled(&bearings, RIGHT, |_, _| {});
+    assert!(plain.paths.iter().all(|path| path.curve.is_none()));
+    let lit = ruled(&bearings, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals)
+    });
+    assert!(lit.arms.iter().all(|arm| (arm.trim - 2.5).abs() < 1e-9));
+    assert!(lit.paths.iter().all(|path| path.curve.is_some()));
+    assert_eq!(signs(&lit), [Sign::Signal; 2]);
+    let signals = Signals::of(&lit, &Conflicts::of(&lit)).unwrap();
+    // Both ways have green together, then people cross.
+    assert_eq!(signals.greens.len(), 2);
+    assert!(signals.greens.contains(&vec![true; 2]) && signals.greens.contains(&vec![false; 2]));
+}
