@@ -79,7 +79,7 @@ fn text_of(place: &str) -> String {
     let files: Vec<PathBuf> = if path.is_dir() {
         let entries = std::fs::read_dir(&path).unwrap();
         let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        files.retain(|file| !file.ends_with("tests.rs"));
+        files.retain(|file| file.is_file() && !file.ends_with("tests.rs"));
         files.sort();
         files
     } else {
