@@ -1,0 +1,225 @@
+//! Roads are drawn, bent, joined and cut.
+
+use super::*;
+
+#[test]
+fn a_freehand_stroke_is_a_road_of_lines_and_arcs() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    let bend: Vec<(f64, f64)> = (0..=40)
+        .map(|i| {
+            let angle = f64::from(i) / 40.0 * 1.5;
+            let (sin, cos) = roadwright_geometry::math::sin_cos(angle);
+            (60.0 * sin, 60.0 - 60.0 * cos)
+        })
+        .collect();
+    let mut points = vec![(-100.0, 0.0)];
+    points.extend(bend);
+    let empty = bench.scenario().clone();
+    bench.drag(&points);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    let radius = 1.0 / road.reference_line.max_curvature();
+    assert!((45.0..75.0).contains(&radius), "{radius}");
+    assert!(
+        road.reference_line.segments().len() <= 5,
+        "{:?}",
+        road.reference_line.segments()
+    );
+    undo_gives_back(&mut bench, &empty);
+}
+
+#[test]
+fn clicks_lay_a_road_point_by_point() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.click(-100.0, 0.0);
+    bench.click(0.0, 0.0);
+    bench.click(50.0, 60.0);
+    bench.click(100.0, 60.0);
+    bench.key(Key::Backspace);
+    bench.key(Key::Enter);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    let end = road.reference_line.end().position;
+    assert!(
+        (end.x - 50.0).abs() < 1.0 && (end.y - 60.0).abs() < 1.0,
+        "{end}"
+    );
+}
+
+#[test]
+fn a_typed_length_is_kept_and_escape_takes_the_stroke_back() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.click(-100.0, 0.0);
+    bench.hover(0.0, 0.0);
+    bench.type_text("75");
+    bench.key(Key::Enter);
+    bench.key(Key::Enter);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    assert!((road.length() - 75.0).abs() < 0.5, "{}", road.length());
+    let before = bench.scenario().clone();
+    bench.click(-100.0, -50.0);
+    bench.hover(0.0, -50.0);
+    bench.key(Key::Escape);
+    bench.key(Key::Enter);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_road_that_starts_on_another_one_joins_it() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.drag(&[(30.0, 1.0), (30.0, 100.0)]);
+    let network = bench.scenario().network();
+    assert_eq!(network.road_count(), 3);
+    assert!(
+        network
+            .nodes()
+            .any(|(id, _)| network.ends_at(id).len() == 3)
+    );
+}
+
+#[test]
+fn a_slip_road_dragged_onto_a_motorway_gets_a_lane_of_its_own() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 250.0);
+    let preset = |bench: &mut Bench, name: &str| {
+        let mut options = bench.editor().model().settings.tools.clone();
+        let presets = &options.presets;
+        options.preset = presets.iter().position(|p| p.name == name).unwrap();
+        bench.set(|settings| settings.tools = options);
+    };
+    preset(&mut bench, "One-way, 3 lanes");
+    bench.drag(&[(-300.0, 0.0), (300.0, 0.0)]);
+    let motorway = bench.scenario().clone();
+    preset(&mut bench, "Slip road");
+    bench.drag(&[(-200.0, -60.0), (-120.0, -32.0), (-10.0, -6.0)]);
+    let joined = bench.scenario().network();
+    assert_eq!(joined.road_count(), 3);
+    let widest = joined
+        .roads()
+        .map(|(_, road)| road.lanes_driven(1.0, true, DrivingSide::Right));
+    assert_eq!(widest.max(), Some(4));
+    undo_gives_back(&mut bench, &motorway);
+    // Who comes by the slip road changes over and drives on.
+    bench.key(Key::A);
+    bench.drag(&[(-190.0, -56.0), (280.0, 0.0)]);
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    let arrived = bench.play_until(120.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.counts.arrived == 1)
+    });
+    assert!(arrived);
+    assert!(bench.editor().model().findings.1.is_empty());
+}
+
+#[test]
+fn a_dragged_point_bends_a_road_and_stays_local() {
+    let mut bench = Bench::crossroads();
+    let before = bench.scenario().clone();
+    bench.key(Key::V);
+    bench.double_click(-60.0, 0.0);
+    let id = match bench.editor().model().selection.first() {
+        Some(ObjectId::Road(id)) => *id,
+        other => panic!("{other:?}"),
+    };
+    let bent = bench.scenario().network().road(id).unwrap().clone();
+    assert!(bent.reference_line.segments().len() > 1);
+    // The point was put 2 m to the left of the road.
+    bench.drag(&[(-60.0, 2.0), (-60.0, 30.0)]);
+    let road = bench.scenario().network().road(id).unwrap();
+    assert!(
+        road.length() > bent.length() + 3.0,
+        "{} {}",
+        road.length(),
+        bent.length()
+    );
+    for (other, road) in bench.scenario().network().roads().filter(|(r, _)| *r != id) {
+        assert_eq!(Some(road), before.network().road(other));
+    }
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_dragged_junction_takes_its_roads_along() {
+    let mut bench = Bench::crossroads();
+    let before = bench.scenario().clone();
+    bench.key(Key::V);
+    bench.click(0.0, 0.0);
+    assert!(matches!(
+        bench.editor().model().selection.first(),
+        Some(ObjectId::Node(_))
+    ));
+    bench.drag(&[(0.0, 0.0), (20.0, 15.0)]);
+    assert!(
+        bench.editor().model().findings.1.is_empty(),
+        "{:?}",
+        bench.editor().model().findings
+    );
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
+fn roads_are_split_merged_reversed_and_simplified() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.key(Key::V);
+    bench.click(60.0, 0.5);
+    let whole = bench.scenario().clone();
+    bench.key(Key::K);
+    assert_eq!(bench.scenario().network().road_count(), 2);
+    undo_gives_back(&mut bench, &whole);
+    let cut = bench.scenario().clone();
+    bench.click(60.0, 0.0);
+    bench.key(Key::J);
+    assert_eq!(bench.scenario().network().road_count(), 1);
+    undo_gives_back(&mut bench, &cut);
+    let merged = bench.scenario().clone();
+    bench.click(20.0, 0.5);
+    bench.ask(Action::Do(roadwright_editor::command::Command::ReverseRoad));
+    undo_gives_back(&mut bench, &merged);
+    let (_, road) = bench.scenario().network().roads().next().unwrap();
+    assert!(road.reference_line.start().position.x > 100.0);
+}
+
+#[test]
+fn lanes_are_added_and_removed_by_their_cards() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 150.0);
+    bench.drag(&[(-120.0, 0.0), (120.0, 0.0)]);
+    bench.key(Key::V);
+    bench.click(60.0, 0.5);
+    let before = bench.scenario().clone();
+    bench.press("Add right lane");
+    let lanes = |bench: &Bench| {
+        let network = bench.scenario().network();
+        network.road(RoadId(1)).unwrap().lane_sections[0]
+            .lanes
+            .len()
+    };
+    assert_eq!(lanes(&bench), 3);
+    undo_gives_back(&mut bench, &before);
+    bench.press("Remove the lane (lane -2)");
+    assert_eq!(lanes(&bench), 2);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn a_cross_section_is_kept_as_a_preset() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::V);
+    bench.click(-60.0, 0.5);
+    bench.press("Add right lane");
+    bench.key(Key::R);
+    bench.press("Keep selected as preset");
+    let tools = &bench.editor().model().settings.tools;
+    assert_eq!(tools.chosen().section.forward.len(), 2);
+    bench.drag(&[(-120.0, 60.0), (-40.0, 60.0)]);
+    let (_, road) = bench.scenario().network().roads().last().unwrap();
+    assert_eq!(road.lane_sections[0].lanes.len(), 3);
+}

@@ -1,0 +1,347 @@
+//! Vehicles, their trips, and runs that are edited.
+
+use super::*;
+
+#[test]
+fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (100.0, -1.6)]);
+    let agent = u64::from(bench.scenario().agents().keys().next().unwrap().0);
+    bench.step_run(200);
+    bench.ask(Action::Watch(Some(agent)));
+    let driving = |bench: &Bench| {
+        let live = bench.editor().model().live.as_ref().unwrap();
+        live.counts.active
+    };
+    assert_eq!(driving(&bench), 1);
+    // The road under it, with the agent that starts there.
+    bench.key(Key::V);
+    bench.click(-60.0, 1.6);
+    bench.key(Key::Delete);
+    bench.step_run(2);
+    assert_eq!(driving(&bench), 0);
+    bench.press_tab("Vehicle");
+    bench.settle();
+    let texts = |bench: &Bench, text: &str| bench.harness.query_by_label_contains(text).is_some();
+    assert!(texts(&bench, "It was taken out at 00:0"));
+    let live = bench.editor().model().live.clone().unwrap();
+    let said = &live.error.as_ref().unwrap().1;
+    assert!(
+        said.starts_with("A vehicle was taken out of the run"),
+        "{said}"
+    );
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    bench.step_run(200);
+    assert_eq!(driving(&bench), 1);
+    assert!(!texts(&bench, "It was taken out"));
+}
+
+#[test]
+fn vehicles_and_flows_are_placed_by_clicks_too() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.click(-100.0, -1.6);
+    let agent = bench.scenario().agents().values().next().unwrap();
+    assert_eq!(agent.destination, None);
+    bench.click(100.0, -1.6);
+    let agent = bench.scenario().agents().values().next().unwrap();
+    assert!(matches!(agent.destination, Some(Place::Lane(_))));
+    bench.key(Key::L);
+    bench.drag(&[(-1.6, 90.0), (-1.6, -90.0)]);
+    let flow = bench.scenario().flows().values().next().unwrap();
+    assert!(matches!(
+        (flow.origin, flow.destination),
+        (Place::Lane(_), Place::Lane(_))
+    ));
+    // On open ground a vehicle heads for its destination.
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, 60.0), (-50.0, 60.0)]);
+    let agent = bench.scenario().agents().values().last().unwrap();
+    assert!(
+        matches!(agent.start, Place::Ground(at) if at.heading.abs() < 0.1),
+        "{agent:?}"
+    );
+}
+
+#[test]
+fn random_trips_are_added_in_one_step_and_taken_back_in_one() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    let before = bench.scenario().clone();
+    bench.press("Add");
+    let first = bench.scenario().agents().clone();
+    assert_eq!(first.len(), before.agents().len() + 20);
+    assert_eq!(bench.editor().model().selection.len(), 20);
+    for agent in first.values() {
+        assert!(matches!(agent.start, Place::Lane(_)), "{agent:?}");
+        assert_eq!(agent.repeat, Some(5.0));
+    }
+    // Who begins where another one does sets out later.
+    let problems = roadwright_scenario::check::check(bench.scenario());
+    assert_eq!(problems, Vec::new());
+    // Other ones at the next click.
+    bench.press("Add");
+    let starts = |scenario: &roadwright_scenario::Scenario| {
+        let starts = scenario.agents().values().map(|agent| agent.start);
+        starts.collect::<Vec<_>>()
+    };
+    let all = starts(bench.scenario());
+    assert_eq!(all.len(), first.len() + 20);
+    assert_ne!(all[first.len()..], all[before.agents().len()..first.len()]);
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(*bench.scenario().agents(), first);
+    undo_gives_back(&mut bench, &before);
+    // Where there is no road nobody drives, and there is nothing to take back.
+    let mut empty = Bench::empty();
+    empty.key(Key::A);
+    let before = empty.scenario().clone();
+    empty.press("Add");
+    assert_eq!(empty.scenario(), &before);
+    let document = &empty.editor().model().document;
+    assert_eq!(document.history().undo_labels().count(), 0);
+}
+
+#[test]
+fn an_obstacle_dragged_before_a_driving_car_stops_it() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.key(Key::O);
+    bench.drag(&[(55.0, -30.0), (60.0, -25.0)]);
+    bench.ask(Action::Speed(8.0));
+    bench.key(Key::Space);
+    let speed = |editor: &roadwright_editor::Editor| {
+        let live = editor.model().live.clone()?;
+        let vehicle = *live.snapshot.vehicles.first()?;
+        Some((vehicle.speed, vehicle.pose.position.x))
+    };
+    assert!(bench.play_until(60.0, |e| {
+        speed(e).is_some_and(|(v, x)| v > 5.0 && x > -70.0)
+    }));
+    bench.key(Key::Space);
+    // It is dragged onto the lane while the car comes.
+    bench.key(Key::V);
+    bench.drag(&[(57.5, -27.5), (57.5, -1.6)]);
+    bench.key(Key::Space);
+    assert!(bench.play_until(60.0, |e| speed(e).is_some_and(|(v, x)| v < 0.1 && x > 20.0)));
+    assert!(
+        bench
+            .editor()
+            .model()
+            .live
+            .as_ref()
+            .unwrap()
+            .collisions
+            .is_empty()
+    );
+    // And away again: it drives on.
+    bench.drag(&[(57.5, -1.6), (57.5, -27.5)]);
+    assert!(bench.play_until(120.0, |e| {
+        e.model()
+            .live
+            .as_ref()
+            .is_some_and(|l| l.counts.arrived == 1)
+    }));
+}
+
+#[test]
+fn a_destination_that_is_moved_while_it_drives_is_driven_to() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.ask(Action::Speed(8.0));
+    bench.key(Key::Space);
+    assert!(bench.play_until(60.0, |e| {
+        e.model().live.as_ref().is_some_and(|l| {
+            l.snapshot
+                .vehicles
+                .first()
+                .is_some_and(|v| v.pose.position.x > -90.0)
+        })
+    }));
+    bench.key(Key::Space);
+    bench.key(Key::V);
+    bench.drag(&[(100.0, -1.6), (1.6, 80.0)]);
+    bench.key(Key::Space);
+    assert!(bench.play_until(90.0, |e| {
+        e.model().live.as_ref().is_some_and(|l| {
+            l.inspection
+                .as_ref()
+                .is_some_and(|i| i.goals.last().is_some_and(|g| g.y > 70.0))
+        })
+    }));
+    assert!(bench.play_until(120.0, |e| {
+        e.model()
+            .live
+            .as_ref()
+            .is_some_and(|l| l.counts.arrived == 1)
+    }));
+}
+
+#[test]
+fn way_points_are_dragged_out_of_the_trip_and_taken_out_again() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    let before = bench.scenario().clone();
+    bench.key(Key::V);
+    let via = |bench: &Bench| {
+        bench
+            .scenario()
+            .agents()
+            .values()
+            .next()
+            .unwrap()
+            .via
+            .clone()
+    };
+    // The middle of the trip is taken hold of, and put onto the road to the north.
+    bench.drag(&[(-5.0, -1.6), (1.6, 60.0)]);
+    assert!(matches!(via(&bench)[..], [Place::Lane(_)]));
+    // There is one before it and one after it now.
+    let at = |bench: &Bench, i: usize| {
+        let scenario = bench.scenario();
+        scenario.pose_of(&via(bench)[i]).unwrap().position
+    };
+    let first = at(&bench, 0);
+    let after = 0.5 * (first + DVec2::new(100.0, -1.6));
+    bench.drag(&[(after.x, after.y), (60.0, -1.6)]);
+    assert_eq!(via(&bench).len(), 2);
+    assert_eq!(at(&bench, 0), first);
+    // Moved, and taken out.
+    bench.drag(&[(first.x, first.y), (first.x, 90.0)]);
+    assert!(at(&bench, 0).y > 80.0);
+    let (x, y) = (at(&bench, 0).x, at(&bench, 0).y);
+    bench.click_with(x, y, Modifiers::ALT);
+    assert_eq!(via(&bench).len(), 1);
+    for _ in 0..4 {
+        bench.key_with(Modifiers::COMMAND, Key::Z);
+    }
+    assert_eq!(*bench.scenario(), before);
+}
+
+#[test]
+fn a_level_of_dynamics_is_chosen_for_the_scenario_and_for_one_vehicle() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.press_tab("Scenario");
+    bench.press("Dynamics: One track, steers");
+    bench.press("Lane, follows it");
+    assert_eq!(bench.scenario().settings().dynamics, DynamicsLevel::Lane);
+    bench.press_tab("Inspector");
+    let level = |bench: &Bench| {
+        let mut agents = bench.scenario().agents().values();
+        agents.next().unwrap().dynamics
+    };
+    assert_eq!(level(&bench), None);
+    let drives_at = |bench: &mut Bench, level: DynamicsLevel| {
+        bench.play_until(90.0, |e| {
+            let live = e.model().live.as_ref();
+            let seen = live.and_then(|live| live.inspection.as_ref());
+            seen.is_some_and(|seen| seen.dynamics == level)
+        })
+    };
+    bench.key(Key::Space);
+    assert!(drives_at(&mut bench, DynamicsLevel::Lane));
+    bench.press("Dynamics: As in settings: Lane, follows it");
+    bench.press("One track, steers");
+    assert_eq!(level(&bench), Some(DynamicsLevel::OneTrack));
+    assert!(drives_at(&mut bench, DynamicsLevel::OneTrack));
+}
+
+/// A right click without a drag.
+#[test]
+fn keys_and_the_menu_of_a_vehicle_under_way_let_its_trailer_go() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../scenarios/trailer-yard.scenario.json");
+    let mut bench = Bench::open(&path);
+    bench.close_dialog();
+    bench.step_run(5);
+    bench.settle();
+    let counts = |bench: &Bench| {
+        let live = bench.editor().model().live.clone();
+        live.map_or((0, 0), |live| {
+            (live.snapshot.trailers.len(), live.snapshot.standing.len())
+        })
+    };
+    assert_eq!(counts(&bench), (3, 0));
+    // Nobody is watched.
+    bench.key_with(Modifiers::SHIFT, egui::Key::U);
+    bench.settle();
+    assert_eq!(counts(&bench), (3, 0));
+    bench.ask(Action::Watch(Some(3)));
+    bench.key_with(Modifiers::SHIFT, egui::Key::U);
+    bench.settle();
+    assert_eq!(counts(&bench), (2, 1));
+    bench.key_with(Modifiers::SHIFT, egui::Key::J);
+    bench.settle();
+    assert_eq!(counts(&bench), (3, 0));
+    let live = bench.editor().model().live.clone().unwrap();
+    let bus = live
+        .snapshot
+        .vehicles
+        .iter()
+        .find(|one| one.agent == 2)
+        .unwrap();
+    let at = bus.body.position;
+    bench.look_at(at.x, at.y, 40.0);
+    right_click(&mut bench, at.x, at.y);
+    bench.press("Uncouple the last trailer");
+    bench.settle();
+    assert_eq!(counts(&bench), (2, 1));
+    right_click(&mut bench, at.x, at.y);
+    bench.press("Couple the trailer behind it");
+    bench.settle();
+    assert_eq!(counts(&bench), (3, 0));
+}
+
+#[test]
+fn an_agent_starts_again_after_it_has_arrived() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (-40.0, -1.6)]);
+    let id = *bench.scenario().agents().keys().next().unwrap();
+    bench.ask(Action::Select(Objects::from([ObjectId::Agent(id)])));
+    bench.press("Starts again after arrival");
+    assert_eq!(bench.scenario().agents()[&id].repeat, Some(10.0));
+    // Its name and its field.
+    assert_eq!(bench.harness.query_all_by_label("Repeats after").count(), 2);
+    bench.ask(Action::Speed(f64::INFINITY));
+    bench.key(Key::Space);
+    assert!(bench.play_until(200.0, |editor| {
+        let live = editor.model().live.as_ref();
+        live.is_some_and(|live| live.counts.arrived >= 3)
+    }));
+}
+
+/// What the Inspector says of the way of the selected trip.
+fn told_way(bench: &Bench) -> String {
+    let mut all = bench.harness.query_all_by_label_contains("");
+    let texts = all
+        .by_ref()
+        .filter_map(|node| node.accesskit_node().value());
+    let is_way = |text: &String| text.contains(" m, ") || text == "none leads there";
+    texts.into_iter().find(is_way).unwrap_or_default()
+}
+
+#[test]
+fn the_way_of_a_trip_is_told_before_play() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-100.0, -1.6), (1.6, 80.0)]);
+    // 100 m to the middle and 80 m on, less the corner that is cut.
+    let told = told_way(&bench);
+    let metres: f64 = told.split(' ').next().unwrap().parse().unwrap();
+    assert!((160.0..185.0).contains(&metres), "{told}");
+    // A longer trip has a longer way, with every edit.
+    bench.key(Key::V);
+    bench.drag(&[(1.6, 80.0), (1.6, 40.0)]);
+    let shorter: f64 = told_way(&bench).split(' ').next().unwrap().parse().unwrap();
+    assert!((metres - shorter - 40.0).abs() < 3.0, "{metres} {shorter}");
+    // Against the traffic none leads, and the Inspector says so.
+    bench.key(Key::A);
+    bench.drag(&[(60.0, -1.6), (20.0, -1.6)]);
+    assert_eq!(told_way(&bench), "none leads there");
+}

@@ -1,0 +1,276 @@
+//! The map, panels, keys and what the window tells.
+
+use super::*;
+
+#[test]
+fn a_problem_is_repaired_by_a_click() {
+    let mut bench = Bench::crossroads();
+    bench.ask(Action::Tool(ToolKind::Obstacle));
+    bench.drag(&[(-60.0, -4.0), (-50.0, 3.0)]);
+    bench.key(Key::V);
+    let before = bench.scenario().clone();
+    let problems = |bench: &Bench| bench.editor().model().findings.1.len();
+    assert_eq!(problems(&bench), 1);
+    bench.press_tab("Problems (1)");
+    bench.press("Delete the obstacle: obstacle 1");
+    assert_eq!(problems(&bench), 0);
+    assert!(bench.scenario().obstacles().is_empty());
+    undo_gives_back(&mut bench, &before);
+}
+
+#[test]
+fn problems_are_listed_marked_and_jumped_to() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::O);
+    bench.drag(&[(50.0, -3.0), (54.0, 0.0)]);
+    let finding = bench.editor().model().findings.1.first().unwrap().clone();
+    assert_eq!(finding.code.name(), "obstacle-on-road");
+    bench.look_at(-1000.0, 0.0, 100.0);
+    let title = format!("warning: {}", finding.object);
+    let found = bench.harness.query_by_label(&title).is_some();
+    bench.press(if found { &title } else { "error: obstacle 1" });
+    let camera = bench.editor().model().camera;
+    assert!((camera.centre - finding.place).length() < 1.0);
+    assert_eq!(
+        bench.editor().model().selection,
+        Objects::from([finding.object])
+    );
+}
+
+#[test]
+fn any_command_is_found_by_name_and_keys_can_be_changed() {
+    let mut bench = Bench::crossroads();
+    bench.key_with(Modifiers::COMMAND, Key::P);
+    bench.type_text("tool: flow");
+    bench.key(Key::Enter);
+    assert_eq!(bench.editor().model().tool, ToolKind::Flow);
+    assert_eq!(bench.editor().model().dialog, Dialog::None);
+    bench.key_with(Modifiers::SHIFT, Key::Questionmark);
+    assert!(matches!(bench.editor().model().dialog, Dialog::Keys { .. }));
+    bench
+        .harness
+        .get_by_label("Key of Tool: Road")
+        .scroll_to_me();
+    bench.settle();
+    bench.press("Key of Tool: Road");
+    bench.key(Key::Escape);
+    let dialog = &bench.editor().model().dialog;
+    assert!(
+        matches!(dialog, Dialog::Keys { .. }),
+        "Esc leaves the key alone, not the sheet"
+    );
+    bench.press("Key of Tool: Road");
+    bench.key(Key::X);
+    bench.close_dialog();
+    bench.key(Key::X);
+    assert_eq!(bench.editor().model().tool, ToolKind::Road);
+}
+
+#[test]
+fn streets_are_found_by_their_names() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    bench.key_with(Modifiers::COMMAND, Key::F);
+    bench.type_text("parliament");
+    bench.key(Key::Enter);
+    let model = bench.editor().model();
+    let Some(ObjectId::Road(id)) = model.selection.first() else {
+        panic!("{:?}", model.selection);
+    };
+    let road = model.document.scenario().network().road(*id).unwrap();
+    assert_eq!(road.name, "Parliament Row");
+}
+
+#[test]
+fn the_history_is_walked_by_clicks() {
+    let mut bench = Bench::crossroads();
+    bench.press("History");
+    bench.press("1  Draw road");
+    assert_eq!(bench.scenario().network().road_count(), 1);
+    bench.press("2  Draw road");
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    bench.press("0  As it was opened");
+    assert_eq!(bench.scenario().network().road_count(), 0);
+}
+
+#[test]
+fn the_interface_scales_and_changes_its_colours() {
+    let mut bench = Bench::start();
+    bench.close_dialog();
+    let before = bench.harness.ctx.zoom_factor();
+    bench.ask(Action::Do(roadwright_editor::command::Command::Larger));
+    bench.settle();
+    let larger = bench.harness.ctx.zoom_factor();
+    assert!(larger > before);
+    bench.ask(Action::Do(roadwright_editor::command::Command::ToggleTheme));
+    assert!(bench.harness.ctx.global_style().visuals.dark_mode);
+    // Both are kept: the next start looks the same.
+    for _ in 0..40 {
+        bench.harness.step();
+    }
+    let mut again = Bench::open_in(bench.folder.clone(), None);
+    again.settle();
+    assert_eq!(again.harness.ctx.zoom_factor(), larger);
+    assert!(again.harness.ctx.global_style().visuals.dark_mode);
+}
+
+#[test]
+fn a_picture_is_traced_over_moved_and_scaled() {
+    let mut bench = Bench::empty();
+    bench.look_at(0.0, 0.0, 100.0);
+    let path = bench.folder.path().join("plan.png");
+    image::RgbaImage::from_pixel(64, 32, image::Rgba([200, 40, 40, 255]))
+        .save(&path)
+        .unwrap();
+    bench.ask(Action::Path(path, Purpose::Background, None));
+    let background = |bench: &Bench| bench.editor().model().background.clone().unwrap();
+    let (low, size) = (background(&bench).low, background(&bench).size());
+    assert_eq!(bench.editor().model().tool, ToolKind::Overlay);
+    bench.drag(&[(0.0, 0.0), (30.0, 10.0)]);
+    let moved = background(&bench).low - low;
+    assert!(
+        (moved.x - 30.0).abs() < 1.0 && (moved.y - 10.0).abs() < 1.0,
+        "{moved}"
+    );
+    bench.ask(Action::ScaleBackground(2.0));
+    assert!((background(&bench).size().x - 2.0 * size.x).abs() < 1e-6);
+    bench.press("Remove picture");
+    assert!(bench.editor().model().background.is_none());
+}
+
+#[test]
+fn the_map_pans_zooms_and_follows_a_vehicle() {
+    let mut bench = Bench::crossroads();
+    let before = bench.editor().model().camera;
+    let at = bench.at(50.0, 20.0);
+    bench.harness.hover_at(at);
+    bench.harness.event(egui::Event::MouseWheel {
+        unit: egui::MouseWheelUnit::Line,
+        delta: egui::vec2(0.0, 3.0),
+        phase: egui::TouchPhase::Move,
+        source: egui::MouseWheelSource::Wheel,
+        modifiers: Modifiers::NONE,
+    });
+    for _ in 0..20 {
+        bench.harness.step();
+    }
+    let after = bench.editor().model().camera;
+    assert!(after.scale < 0.9 * before.scale);
+    // The point under the pointer stays there.
+    assert!((bench.at(50.0, 20.0) - at).length() < 1.0);
+    bench.key(Key::Home);
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    bench.ask(Action::Speed(8.0));
+    bench.key(Key::Space);
+    bench.key_with(Modifiers::SHIFT, Key::F);
+    assert!(bench.editor().model().follow);
+    assert!(bench.play_until(60.0, |e| e.model().camera.centre.x > -60.0));
+    let centre = bench.editor().model().camera.centre;
+    assert!(centre.y.abs() < 5.0, "{centre}");
+}
+
+#[test]
+fn a_run_can_be_stepped_and_reset_and_repeats_itself() {
+    let mut bench = Bench::crossroads();
+    bench.key(Key::A);
+    bench.drag(&[(-110.0, -1.6), (100.0, -1.6)]);
+    let run = |bench: &mut Bench| {
+        bench.step_run(300);
+        bench.settle();
+        let live = bench.editor().model().live.clone().unwrap();
+        (live.snapshot.step, live.hash)
+    };
+    let first = run(&mut bench);
+    assert_eq!(first.0, 300);
+    bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
+    assert_eq!(
+        bench.editor().model().live.as_ref().unwrap().snapshot.step,
+        0
+    );
+    assert_eq!(run(&mut bench), first);
+}
+
+#[test]
+fn keys_do_nothing_behind_a_window_that_asks() {
+    let mut bench = Bench::crossroads();
+    bench.key_with(Modifiers::COMMAND, Key::A);
+    bench.key_with(Modifiers::COMMAND, Key::N);
+    let before = bench.scenario().clone();
+    bench.harness.event(egui::Event::Cut);
+    bench.key(Key::Delete);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn the_minimap_is_not_the_map() {
+    let mut bench = Bench::crossroads();
+    // The map shows everything: there is no need of a minimap.
+    assert!(bench.harness.query_by_label("minimap").is_none());
+    bench.look_at(0.0, 0.0, 60.0);
+    bench.settle();
+    let before = bench.scenario().clone();
+    let at = bench.harness.get_by_label("minimap").rect();
+    let camera = bench.editor().model().camera;
+    bench.harness.hover_at(at.center());
+    bench.harness.step();
+    bench.harness.drag_at(at.center() + egui::vec2(-40.0, 20.0));
+    bench.harness.step();
+    bench
+        .harness
+        .hover_at(at.center() + egui::vec2(40.0, -20.0));
+    bench.harness.step();
+    bench.harness.drop_at(at.center() + egui::vec2(40.0, -20.0));
+    bench.settle();
+    assert_eq!(bench.scenario(), &before);
+    assert_ne!(bench.editor().model().camera.centre, camera.centre);
+}
+
+#[test]
+fn distances_are_measured_and_change_nothing() {
+    let mut bench = Bench::crossroads();
+    let before = bench.scenario().clone();
+    bench.key(Key::M);
+    bench.drag(&[(-50.0, 40.0), (50.0, 40.0)]);
+    bench.click(-50.0, -40.0);
+    bench.click(50.0, -40.0);
+    bench.key(Key::Escape);
+    assert_eq!(bench.scenario(), &before);
+}
+
+#[test]
+fn the_keys_that_the_welcome_panel_names_work_there() {
+    let mut bench = Bench::crossroads();
+    bench.ask(Action::Show(Dialog::Welcome));
+    assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
+    // Keys of the map do not: nothing is undone behind the panel.
+    bench.key_with(Modifiers::COMMAND, Key::Z);
+    assert_eq!(bench.scenario().network().road_count(), 4);
+    assert_eq!(bench.editor().model().dialog, Dialog::Welcome);
+    // New does; there are unsaved roads, so it asks first.
+    bench.key_with(Modifiers::COMMAND, Key::N);
+    assert!(matches!(
+        bench.editor().model().dialog,
+        Dialog::Unsaved(Next::New)
+    ));
+}
+
+#[test]
+fn the_view_menu_ticks_what_is_on() {
+    let mut bench = Bench::empty();
+    let ticks = |bench: &mut Bench| {
+        bench.press("View");
+        let toggled = ["Grid", "Snap to grid", "Minimap"].map(|name| {
+            let node = bench.harness.get_by_label_contains(name);
+            node.accesskit_node().toggled() == Some(egui::accesskit::Toggled::True)
+        });
+        bench.press("View");
+        toggled
+    };
+    let before = ticks(&mut bench);
+    bench.key(Key::G);
+    bench.key_with(Modifiers::SHIFT, Key::G);
+    bench.key(Key::N);
+    let after = ticks(&mut bench);
+    assert_eq!(after, before.map(|on| !on));
+}
