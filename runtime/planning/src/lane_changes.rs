@@ -12,12 +12,10 @@
 //! ```
 
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
 
 /// Lanelets that are shorter are no place to begin a change, m.
 const SHORTEST: f64 = 25.0;
-/// Room for each of several changes on one road, m.
-pub(crate) const ROOM_FOR_CHANGE: f64 = 18.0;
 
 /// The length that so many changes on one road need, m.
 pub(crate) fn room_for(changes: usize) -> f64 {

@@ -1,13 +1,13 @@
 //! The fastest route through the lane graph, lane by lane.
 
 use crate::costs::{Bounds, Costs, Weights};
-use crate::lane_changes::{ROOM_FOR_CHANGE, Room, give_room, room_for};
+use crate::lane_changes::{Room, give_room, room_for};
 use crate::via_ways::{Place, ViaWays};
 use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
 use roadwright_scenario::{TripPart, VehicleClass};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -24,7 +24,7 @@ mod reach;
 
 pub use after_edit::{Before, copied};
 pub use bend::{BEND_REACH, bend_speed};
-pub use reach::ROOM_TO_CHANGE;
+pub use reach::{ROOM_FOR_CHANGE, ROOM_TO_CHANGE};
 
 use crate::access::{LaneAccess, RoadAccess};
 use crate::agents::LanePlace;

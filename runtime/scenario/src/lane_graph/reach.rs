@@ -40,6 +40,8 @@ impl Reached {
 
 /// Whoever begins nearer to the end of its lane than this, m, has no room to change to another one there.
 pub const ROOM_TO_CHANGE: f64 = 5.0;
+/// Room for each change of lanes that has to be made on one road, so that it is made in traffic, m.
+pub const ROOM_FOR_CHANGE: f64 = 18.0;
 
 impl LaneGraph {
     /// The lanelets that a vehicle can drive to next: successors, then neighbours.

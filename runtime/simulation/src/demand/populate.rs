@@ -4,7 +4,9 @@ use super::pools::{Pool, Pools, Spot, entry, exit, spot_inside};
 use crate::ground::Ground;
 use crate::options::{PopulateFrom, Population};
 use roadwright_geometry::math::Stream;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{
+    LaneGraph, LaneletId, LaneletKind, NO_LANELET, ROOM_FOR_CHANGE,
+};
 use roadwright_scenario::{Place, Scenario, VehicleClass};
 use std::collections::BTreeMap;
 
@@ -18,8 +20,6 @@ const SHORTEST: f64 = 20.0;
 const TRIES: usize = 200;
 /// Starts on one lane, one after the other, that lead nowhere before the lane is given up.
 const PATIENCE: usize = 8;
-/// Room that each change of lane needs before the lane ends, m.
-const ROOM_FOR_CHANGE: f64 = 18.0;
 /// With `both`: share of the trips that begin at an edge, and of those that end at one.
 const EDGE_SHARE: f64 = 0.5;
 /// What random trips are driven with.

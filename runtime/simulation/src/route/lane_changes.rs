@@ -3,10 +3,8 @@
 use super::{Goal, Leg, Route};
 use crate::ground::Ground;
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
 
-/// Room for each of several lane changes on one road, m.
-const ROOM_FOR_CHANGE: f64 = 18.0;
 /// A lane change that has not come about this close to the end of the lane is given up here, m.
 pub(crate) const GIVE_UP_DISTANCE: f64 = 12.0;
 /// Who finds no gap slows down, and waits for one so far before that, m.

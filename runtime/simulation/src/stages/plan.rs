@@ -216,10 +216,10 @@ impl Scene<'_> {
             return Some(route.with_run((at, run.to), reached, &run.lanelets));
         }
         // Going round would lead to the same place, where it would be too late again, and for ever.
-        let is_in_vain = !route.has_room_for_goal(at, reached, graph);
-        is_in_vain
-            .then(|| route.ending_beside(at, reached, graph))
-            .flatten()
+        if route.has_room_for_goal(at, reached, graph) {
+            return None;
+        }
+        route.ending_beside(at, reached, graph)
     }
 
     /// The index of an agent's route up to which it keeps to it: junctions and alleys have let it in.
