@@ -91,10 +91,7 @@ fn mirroring_works_while_it_runs_and_says_when_there_is_nothing_to_mirror() {
     let arrived = bench.editor().model().live.clone();
     assert!(arrived.is_none_or(|live| live.counts.arrived == 0));
     bench.key(Key::Space);
-    let arrived = bench.play_until(120.0, |editor| {
-        let live = editor.model().live.as_ref();
-        live.is_some_and(|live| live.counts.arrived == 1)
-    });
+    let arrived = bench.play_until_arrived(120.0);
     assert!(arrived, "the mirrored trip can be driven");
     bench.key(Key::Space);
     // An agent on a lane follows its road: there is nothing to mirror.
@@ -188,10 +185,7 @@ fn hiding_puts_the_selection_down_and_leaves_the_run_alone() {
     bench.harness.get_by_label("Hidden: 6 kinds. Show all");
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
-    let arrived = bench.play_until(120.0, |editor| {
-        let live = editor.model().live.as_ref();
-        live.is_some_and(|live| live.counts.arrived == 1)
-    });
+    let arrived = bench.play_until_arrived(120.0);
     assert!(arrived, "the simulation does not care");
     bench.key(Key::Space);
     // A list selects what nobody sees; Delete means it then.

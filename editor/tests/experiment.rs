@@ -442,7 +442,7 @@ fn an_individual_drives_in_the_window_and_the_document_waits_as_it_is() {
         live.is_some_and(|live| live.is_over)
     }));
     bench.settle();
-    let step = |bench: &Bench| bench.editor().model().live.as_ref().unwrap().snapshot.step;
+    let step = |bench: &Bench| bench.live().snapshot.step;
     // The last look at the drive is a step or two after it has arrived.
     for _ in 0..5 {
         bench.ask(Action::Do(Command::StepOnce));

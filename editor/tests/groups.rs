@@ -104,25 +104,10 @@ fn a_group_moves_copies_and_goes_together_and_undo_brings_it_back() {
     click_box(&mut bench, 2, Modifiers::NONE);
     assert_eq!(selected(&bench), 1);
     // One alone is no group, and what is in none cannot be dissolved: a word, and no step.
-    let steps = bench
-        .editor()
-        .model()
-        .document
-        .history()
-        .undo_labels()
-        .count();
+    let steps = bench.undo_steps();
     bench.key_with(Modifiers::COMMAND, Key::G);
     bench.key_with(Modifiers::COMMAND | Modifiers::SHIFT, Key::G);
-    assert_eq!(
-        bench
-            .editor()
-            .model()
-            .document
-            .history()
-            .undo_labels()
-            .count(),
-        steps
-    );
+    assert_eq!(bench.undo_steps(), steps);
 }
 
 #[test]

@@ -30,10 +30,7 @@ fn arrives(bench: &mut Bench, from: (f64, f64), to: (f64, f64)) -> bool {
     bench.drag(&[from, to]);
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
-    bench.play_until(120.0, |editor| {
-        let live = editor.model().live.as_ref();
-        live.is_some_and(|live| live.counts.arrived == 1)
-    })
+    bench.play_until_arrived(120.0)
 }
 
 #[test]

@@ -309,16 +309,7 @@ fn movements_are_switched_in_stages_by_clicks_and_conflicts_are_refused() {
     // The run takes it over.
     bench.step_run(10);
     bench.settle();
-    assert!(
-        bench
-            .editor()
-            .model()
-            .live
-            .as_ref()
-            .unwrap()
-            .error
-            .is_none()
-    );
+    assert!(bench.live().error.is_none());
     bench.key_with(Modifiers::COMMAND, Key::Z);
     assert_eq!(bench.scenario(), &before);
     // Two streets cannot have green at once: who comes second is permitted, and the words say why.

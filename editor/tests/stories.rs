@@ -52,10 +52,7 @@ fn from_an_empty_world_to_a_car_through_a_junction_in_six_actions() {
     );
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
-    let arrived = bench.play_until(120.0, |editor| {
-        let live = editor.model().live.as_ref();
-        live.is_some_and(|live| live.counts.arrived == 1)
-    });
+    let arrived = bench.play_until_arrived(120.0);
     assert!(arrived);
     assert!(
         bench.editor().model().findings.1.is_empty(),

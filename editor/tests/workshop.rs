@@ -99,16 +99,7 @@ fn a_dragged_slider_acts_at_once_is_marked_and_is_one_step_back() {
     bench.press("Undo change");
     assert_ne!(*vehicle(&bench), before);
     // The scenario has not been touched by any of it.
-    assert_eq!(
-        bench
-            .editor()
-            .model()
-            .document
-            .history()
-            .undo_labels()
-            .count(),
-        0
-    );
+    assert_eq!(bench.undo_steps(), 0);
 }
 
 #[test]
@@ -428,7 +419,7 @@ fn the_test_track_is_driven_by_hand_and_starts_again_with_other_numbers() {
     change(&mut bench, |file| file.body.mass = 2000.0);
     act(&mut bench, WorkshopAction::Commit("Change of it".into()));
     assert_eq!(bench.scenario().vehicle_types()["test"].mass, 2040.0);
-    let time = bench.editor().model().live.as_ref().unwrap().snapshot.time;
+    let time = bench.live().snapshot.time;
     assert!(time < 2.0, "{time}");
     assert!(bench.editor().model().driving.is_some());
     // A slider that was dragged does not keep the arrow keys.
@@ -500,7 +491,7 @@ fn locked_wheels_leave_marks_until_the_run_begins_anew() {
     bench.set(|settings| settings.skid_marks = true);
     drive(&mut bench, &[Key::W], 3.0);
     drive(&mut bench, &[Key::S, Key::A], 1.0);
-    let live = bench.editor().model().live.as_ref().unwrap();
+    let live = bench.live();
     let mechanics = live.snapshot.mechanics.clone();
     assert!(bench.editor().skid_mark_count() > 0, "{mechanics:?}");
     bench.ask(Action::Do(Command::PlayPause));
@@ -527,7 +518,7 @@ fn who_tips_over_is_told_in_words() {
     };
     assert!(!told(&bench));
     drive(&mut bench, &[Key::W, Key::A], 4.0);
-    let live = bench.editor().model().live.as_ref().unwrap();
+    let live = bench.live();
     let vehicle = live.snapshot.vehicles[0];
     assert!(vehicle.mishap.tipped_over, "{vehicle:?}");
     assert!(told(&bench));

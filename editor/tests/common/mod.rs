@@ -11,6 +11,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::experiment::ExperimentFile;
 use roadwright_editor::extensions::Folders;
+use roadwright_editor::live::LivePicture;
 use roadwright_editor::model::{Action, Dialog, Purpose};
 use roadwright_editor::{Editor, Options};
 use roadwright_geometry::DVec2;
@@ -94,6 +95,22 @@ impl Bench {
 
     pub(crate) fn editor(&self) -> &Editor {
         self.harness.state()
+    }
+
+    /// The run as it is shown.
+    pub(crate) fn live(&self) -> &LivePicture {
+        let live = self.editor().model().live.as_ref();
+        live.expect("a run goes on")
+    }
+
+    /// How many steps can be undone.
+    pub(crate) fn undo_steps(&self) -> usize {
+        self.editor()
+            .model()
+            .document
+            .history()
+            .undo_labels()
+            .count()
     }
 
     pub(crate) fn scenario(&self) -> &Scenario {
@@ -339,6 +356,14 @@ impl Bench {
             std::thread::sleep(Duration::from_millis(1));
         }
         false
+    }
+
+    /// Lets simulated time pass until one vehicle has arrived or `seconds` of it are over.
+    pub(crate) fn play_until_arrived(&mut self, seconds: f64) -> bool {
+        self.play_until(seconds, |editor| {
+            let live = editor.model().live.as_ref();
+            live.is_some_and(|live| live.counts.arrived == 1)
+        })
     }
 
     /// Undoes everything.

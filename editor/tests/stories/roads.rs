@@ -107,10 +107,7 @@ fn a_slip_road_dragged_onto_a_motorway_gets_a_lane_of_its_own() {
     bench.drag(&[(-190.0, -56.0), (280.0, 0.0)]);
     bench.ask(Action::Speed(f64::INFINITY));
     bench.key(Key::Space);
-    let arrived = bench.play_until(120.0, |editor| {
-        let live = editor.model().live.as_ref();
-        live.is_some_and(|live| live.counts.arrived == 1)
-    });
+    let arrived = bench.play_until_arrived(120.0);
     assert!(arrived);
     assert!(bench.editor().model().findings.1.is_empty());
 }

@@ -57,13 +57,7 @@ fn values_in_the_inspector_are_one_step_each() {
     }
     bench.harness.drop_at(at + egui::vec2(40.0, 0.0));
     bench.settle();
-    let steps = bench
-        .editor()
-        .model()
-        .document
-        .history()
-        .undo_labels()
-        .count();
+    let steps = bench.undo_steps();
     assert_eq!(steps, 3);
     undo_gives_back(&mut bench, &before);
 }

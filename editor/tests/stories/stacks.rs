@@ -59,14 +59,7 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
     }));
     // One step by hand, and it stands still.
     bench.ask(Action::Do(roadwright_editor::command::Command::StepOnce));
-    let results = bench
-        .editor()
-        .model()
-        .live
-        .as_ref()
-        .unwrap()
-        .results
-        .clone();
+    let results = bench.live().results.clone();
     assert!(results.rows.len() > 10 && results.before.is_none());
     // A click on a trip goes to where it ended.
     let trip = results.trips.last().unwrap();
@@ -89,14 +82,7 @@ fn results_show_curves_and_trips_and_are_written_as_tables() {
     assert!(lines("heat.csv") > 10);
     // The run before stays for comparison.
     bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
-    let again = bench
-        .editor()
-        .model()
-        .live
-        .as_ref()
-        .unwrap()
-        .results
-        .clone();
+    let again = bench.live().results.clone();
     assert_eq!(again.before.as_ref().unwrap().rows, results.rows);
     assert_eq!(again.rows.len(), 1);
 }

@@ -11,7 +11,7 @@ fn a_vehicle_whose_road_is_deleted_is_told_and_sets_out_again_after_undo() {
     bench.step_run(200);
     bench.ask(Action::Watch(Some(agent)));
     let driving = |bench: &Bench| {
-        let live = bench.editor().model().live.as_ref().unwrap();
+        let live = bench.live();
         live.counts.active
     };
     assert_eq!(driving(&bench), 1);
@@ -125,24 +125,10 @@ fn an_obstacle_dragged_before_a_driving_car_stops_it() {
     bench.drag(&[(57.5, -27.5), (57.5, -1.6)]);
     bench.key(Key::Space);
     assert!(bench.play_until(60.0, |e| speed(e).is_some_and(|(v, x)| v < 0.1 && x > 20.0)));
-    assert!(
-        bench
-            .editor()
-            .model()
-            .live
-            .as_ref()
-            .unwrap()
-            .collisions
-            .is_empty()
-    );
+    assert!(bench.live().collisions.is_empty());
     // And away again: it drives on.
     bench.drag(&[(57.5, -1.6), (57.5, -27.5)]);
-    assert!(bench.play_until(120.0, |e| {
-        e.model()
-            .live
-            .as_ref()
-            .is_some_and(|l| l.counts.arrived == 1)
-    }));
+    assert!(bench.play_until_arrived(120.0));
 }
 
 #[test]
@@ -171,12 +157,7 @@ fn a_destination_that_is_moved_while_it_drives_is_driven_to() {
                 .is_some_and(|i| i.goals.last().is_some_and(|g| g.y > 70.0))
         })
     }));
-    assert!(bench.play_until(120.0, |e| {
-        e.model()
-            .live
-            .as_ref()
-            .is_some_and(|l| l.counts.arrived == 1)
-    }));
+    assert!(bench.play_until_arrived(120.0));
 }
 
 #[test]

@@ -184,10 +184,7 @@ fn a_run_can_be_stepped_and_reset_and_repeats_itself() {
     let first = run(&mut bench);
     assert_eq!(first.0, 300);
     bench.ask(Action::Do(roadwright_editor::command::Command::Reset));
-    assert_eq!(
-        bench.editor().model().live.as_ref().unwrap().snapshot.step,
-        0
-    );
+    assert_eq!(bench.live().snapshot.step, 0);
     assert_eq!(run(&mut bench), first);
 }
 

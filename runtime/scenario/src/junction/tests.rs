@@ -50,26 +50,41 @@ fn junction_of(roads: &[Road], side: DrivingSide) -> Junction {
     decided(roads, side, None)
 }
 
-fn decided(roads: &[Road], side: DrivingSide, control: Option<Control>) -> Junction {
-    let arms = roads
-        .iter()
-        .zip(1..)
-        .map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start))
-        .collect();
-    let site = Site {
+/// A site about which nothing is decided, and where all turns are allowed.
+fn site(side: DrivingSide) -> Site<'static> {
+    Site {
         nodes: vec![NodeId(0)],
         centre: DVec2::ZERO,
         side,
-        rules: JunctionRules {
-            control,
-            ..JunctionRules::default()
-        },
+        rules: JunctionRules::default(),
         law: RoadLaw::default(),
         is_ring: &|_| false,
         allows: &|_, _| Some(LaneAccess::All),
         limits: &|_, _| None,
+    }
+}
+
+/// The starts of roads, numbered from 1.
+fn arms_of(roads: &[Road]) -> Vec<Arm<'_>> {
+    let arm = |(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start);
+    roads.iter().zip(1..).map(arm).collect()
+}
+
+/// The junction where roads begin, with rules of its own.
+fn built(roads: &[Road], side: DrivingSide, rules: JunctionRules) -> Junction {
+    let site = Site {
+        rules,
+        ..site(side)
     };
-    build(&site, arms)
+    build(&site, arms_of(roads))
+}
+
+fn decided(roads: &[Road], side: DrivingSide, control: Option<Control>) -> Junction {
+    let rules = JunctionRules {
+        control,
+        ..JunctionRules::default()
+    };
+    built(roads, side, rules)
 }
 
 /// Straight roads between nodes (their places by id): of each its id, its nodes, and its lanes forward and
@@ -145,21 +160,7 @@ fn ruled(
         .collect();
     let mut rules = JunctionRules::default();
     change(&mut roads, &mut rules);
-    let arms = roads
-        .iter()
-        .zip(1..)
-        .map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start));
-    let site = Site {
-        nodes: vec![NodeId(0)],
-        centre: DVec2::ZERO,
-        side,
-        rules,
-        law: RoadLaw::default(),
-        is_ring: &|_| false,
-        allows: &|_, _| Some(LaneAccess::All),
-        limits: &|_, _| None,
-    };
-    build(&site, arms.collect())
+    built(&roads, side, rules)
 }
 
 /// The sign of each road, by road.

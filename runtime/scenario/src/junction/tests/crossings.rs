@@ -101,22 +101,11 @@ fn people_wait_on_wide_medians_only() {
         let roads: Vec<Road> = (0..4)
             .map(|i| arm(90.0 * f64::from(i), 100.0, section.clone(), RIGHT))
             .collect();
-        let arms = roads.iter().zip(1..);
-        let arms = arms.map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start));
-        let site = Site {
-            nodes: vec![NodeId(0)],
-            centre: DVec2::ZERO,
-            side: RIGHT,
-            rules: JunctionRules {
-                crossings: vec![CrossingRule::over(RoadId(1))],
-                ..JunctionRules::default()
-            },
-            law: RoadLaw::default(),
-            is_ring: &|_| false,
-            allows: &|_, _| Some(LaneAccess::All),
-            limits: &|_, _| None,
+        let rules = JunctionRules {
+            crossings: vec![CrossingRule::over(RoadId(1))],
+            ..JunctionRules::default()
         };
-        let junction = build(&site, arms.collect());
+        let junction = built(&roads, RIGHT, rules);
         let crossing = &junction.crossings[0];
         assert_eq!(crossing.islands.len(), islands, "{median} m");
         assert_eq!(crossing.stretches().count(), islands + 1);
@@ -129,22 +118,11 @@ fn people_wait_on_wide_medians_only() {
 fn a_crossing_without_room_is_left_out_and_told() {
     let road = |length| arm(0.0, length, CrossSection::driving(1, 1, 3.5), RIGHT);
     let roads = [road(15.0), two_way(90.0), two_way(200.0)];
-    let arms = roads.iter().zip(1..);
-    let site = Site {
-        nodes: vec![NodeId(0)],
-        centre: DVec2::ZERO,
-        side: RIGHT,
-        rules: JunctionRules {
-            crossings: vec![CrossingRule::over(RoadId(1)), CrossingRule::over(RoadId(2))],
-            ..JunctionRules::default()
-        },
-        law: RoadLaw::default(),
-        is_ring: &|_| false,
-        allows: &|_, _| Some(LaneAccess::All),
-        limits: &|_, _| None,
+    let rules = JunctionRules {
+        crossings: vec![CrossingRule::over(RoadId(1)), CrossingRule::over(RoadId(2))],
+        ..JunctionRules::default()
     };
-    let arms = arms.map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start));
-    let junction = build(&site, arms.collect());
+    let junction = built(&roads, RIGHT, rules);
     assert!(junction.flags.contains(&Flag::NoRoomForCrossing(RoadId(1))));
     let roads: Vec<_> = junction.crossings.iter().map(|c| c.road).collect();
     assert_eq!(roads, [RoadId(2)]);

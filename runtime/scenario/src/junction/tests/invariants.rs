@@ -74,8 +74,7 @@ proptest! {
         let ends = |order: &[usize]| {
             let arms = order.iter()
                 .map(|&i| Arm::new(RoadId(i as u32 + 1), &roads[i], RoadEnd::Start)).collect();
-            build(&Site { nodes: vec![NodeId(0)], centre: DVec2::ZERO, side: RIGHT, rules: JunctionRules::default(), law: RoadLaw::default(), is_ring: &|_| false,
-                allows: &|_, _| Some(LaneAccess::All), limits: &|_, _| None }, arms)
+            build(&site(RIGHT), arms)
         };
         let order: Vec<_> = (0..roads.len()).collect();
         let mut rotated = order.clone();

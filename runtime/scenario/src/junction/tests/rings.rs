@@ -25,14 +25,8 @@ fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
         Arm::new(RoadId(3), &before, RoadEnd::End),
     ];
     let site = Site {
-        nodes: vec![NodeId(0)],
-        centre: DVec2::ZERO,
-        side: RIGHT,
-        rules: JunctionRules::default(),
-        law: RoadLaw::default(),
         is_ring: &|road| is_ring && road != RoadId(1),
-        allows: &|_, _| Some(LaneAccess::All),
-        limits: &|_, _| None,
+        ..site(RIGHT)
     };
     build(&site, arms)
 }

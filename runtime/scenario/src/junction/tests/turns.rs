@@ -115,25 +115,14 @@ fn a_narrowing_road_merges_its_lanes() {
 #[test]
 fn forbidden_turns_have_no_path() {
     let roads = [0.0, 90.0, 180.0].map(two_way);
-    let arms = roads
-        .iter()
-        .zip(1..)
-        .map(|(road, id)| Arm::new(RoadId(id), road, RoadEnd::Start))
-        .collect();
     let site = Site {
-        nodes: vec![NodeId(0)],
-        centre: DVec2::ZERO,
-        side: RIGHT,
-        rules: JunctionRules::default(),
-        law: RoadLaw::default(),
-        is_ring: &|_| false,
         allows: &|from, to| {
             let is_forbidden = from.0 == RoadId(1) && to.0 == RoadId(2);
             (!is_forbidden).then_some(LaneAccess::All)
         },
-        limits: &|_, _| None,
+        ..site(RIGHT)
     };
-    let junction = build(&site, arms);
+    let junction = build(&site, arms_of(&roads));
     let has = |from, to| {
         junction
             .paths
