@@ -22,8 +22,7 @@ const WIDEST: f64 = 10.0;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct CentreLine<'a> {
     spacing: f64,
-    points: &'a [DVec2],
-    headings: &'a [f64],
+    poses: &'a [Pose],
 }
 
 /// Where a line lies in [`CentreLines`].
@@ -75,8 +74,8 @@ impl LineSpan {
 /// Many centre lines in one buffer.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CentreLines {
-    points: SharedList<DVec2>,
-    headings: SharedList<f64>,
+    // Points with their headings, not a list of each: both are asked for together, from anywhere.
+    poses: SharedList<Pose>,
 }
 
 impl CentreLines {
@@ -103,10 +102,10 @@ impl CentreLines {
         }
         let count = (length / wanted_spacing(points, length)).round().max(1.0) as usize;
         let spacing = length / count as f64;
-        let first = self.points.len();
+        let first = self.poses.len();
         // Both lists grow along the line: one walk over the given points serves all of the new ones.
         let mut piece = 0;
-        self.points.extend((0..=count).map(|i| {
+        let resample = |i: usize| {
             let s = i as f64 * spacing;
             while piece + 2 < along.len() && along[piece + 1] < s {
                 piece += 1;
@@ -114,17 +113,21 @@ impl CentreLines {
             let span = (along[piece + 1] - along[piece]).max(1e-12);
             let u = ((s - along[piece]) / span).clamp(0.0, 1.0);
             points[piece].lerp(points[piece + 1], u)
-        }));
-        let resampled = self.points.slice(first..self.points.len());
+        };
+        let resampled: Vec<DVec2> = (0..=count).map(resample).collect();
         // Of the chords, averaged at inner points.
         let of_chords = |i: usize| {
             let (before, after) = (i.saturating_sub(1), (i + 1).min(count));
             heading_of(resampled[after] - resampled[before])
         };
-        self.headings.extend((0..=count).map(|i| match ends {
+        let heading = |i: usize| match ends {
             Some([start, _]) if i == 0 => wrap_angle(start),
             Some([_, end]) if i == count => wrap_angle(end),
             _ => of_chords(i),
+        };
+        self.poses.extend((0..=count).map(|i| Pose {
+            position: resampled[i],
+            heading: heading(i),
         }));
         Some(LineSpan {
             spacing,
@@ -135,27 +138,24 @@ impl CentreLines {
 
     /// Adds a copy of a line of others.
     pub fn push_copy(&mut self, others: &Self, span: LineSpan) -> LineSpan {
-        let first = self.points.len() as u32;
-        let line = others.line(span);
-        self.points.extend(line.points.iter().copied());
-        self.headings.extend(line.headings.iter().copied());
+        let first = self.poses.len() as u32;
+        self.poses.extend(others.line(span).poses.iter().copied());
         LineSpan { first, ..span }
     }
 
     /// Shares all lines with copies made from now on. O(points).
     pub fn share(&mut self) {
-        self.points.share();
-        self.headings.share();
+        self.poses.share();
     }
 
     /// Whether others begin with the lines that these share: those lie in the same places.
     pub fn share_with(&self, others: &Self) -> bool {
-        self.points.shares_with(&others.points)
+        self.poses.shares_with(&others.poses)
     }
 
     /// The share of the points that copies do not share, in [0, 1].
     pub fn own_share(&self) -> f64 {
-        self.points.own_share()
+        self.poses.own_share()
     }
 
     /// A line that was added.
@@ -164,8 +164,7 @@ impl CentreLines {
         let range = span.first as usize..(span.first + span.count) as usize;
         CentreLine {
             spacing: span.spacing,
-            points: self.points.slice(range.clone()),
-            headings: self.headings.slice(range),
+            poses: self.poses.slice(range),
         }
     }
 }
@@ -193,17 +192,17 @@ impl<'a> CentreLine<'a> {
     /// Length, m.
     #[inline]
     pub fn length(&self) -> f64 {
-        self.spacing * (self.points.len() - 1) as f64
+        self.spacing * (self.poses.len() - 1) as f64
     }
 
     /// Pose at `s`, held inside the line. O(1).
     #[inline]
     pub fn pose(&self, s: f64) -> Pose {
         let (index, u) = self.place(s);
-        let (a, b) = (self.headings[index], self.headings[index + 1]);
+        let (a, b) = (&self.poses[index], &self.poses[index + 1]);
         Pose {
-            position: self.points[index].lerp(self.points[index + 1], u),
-            heading: wrap_angle(a + u * wrap_angle(b - a)),
+            position: a.position.lerp(b.position, u),
+            heading: between(a.heading, b.heading, u),
         }
     }
 
@@ -211,16 +210,15 @@ impl<'a> CentreLine<'a> {
     #[inline]
     pub fn position(&self, s: f64) -> DVec2 {
         let (index, u) = self.place(s);
-        self.points[index].lerp(self.points[index + 1], u)
+        let (a, b) = (&self.poses[index], &self.poses[index + 1]);
+        a.position.lerp(b.position, u)
     }
 
     /// Heading at `s`, rad.
     #[inline]
     pub fn heading(&self, s: f64) -> f64 {
         let (index, u) = self.place(s);
-        let (a, b) = (self.headings[index], self.headings[index + 1]);
-        // The short way from one heading to the next: across the west they jump from pi to -pi.
-        wrap_angle(a + u * wrap_angle(b - a))
+        between(self.poses[index].heading, self.poses[index + 1].heading, u)
     }
 
     /// Curvature around `s`, 1/m, positive to the left: the mean over about `reach` metres to both
@@ -230,20 +228,20 @@ impl<'a> CentreLine<'a> {
     pub fn curvature(&self, s: f64, reach: f64) -> f64 {
         let reach = ((reach / self.spacing) as usize).max(1);
         let nearest = (s / self.spacing + 0.5).max(0.0) as usize;
-        let last = self.points.len() - 1;
+        let last = self.poses.len() - 1;
         // Near an end the window is cut there, so it is shorter and not beside `s` any more.
         let (from, to) = (
             nearest.min(last).saturating_sub(reach),
             (nearest + reach).min(last),
         );
-        let turn = wrap_angle(self.headings[to] - self.headings[from]);
+        let turn = wrap_angle(self.poses[to].heading - self.poses[from].heading);
         turn / ((to - from).max(reach) as f64 * self.spacing)
     }
 
     /// The [curvature](Self::curvature) at each of its points.
     pub fn curvatures(&self, reach: f64) -> impl Iterator<Item = f64> + use<'a> {
         let line = *self;
-        (0..line.points.len()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
+        (0..line.count()).map(move |point| line.curvature(point as f64 * line.spacing, reach))
     }
 
     /// Distance along the line and to its left of the foot of a point near `guess`, m. Walks
@@ -257,10 +255,10 @@ impl<'a> CentreLine<'a> {
     #[inline]
     pub fn project_with_chord(&self, point: DVec2, guess: f64) -> ((f64, f64), Chord) {
         let (foot, index) = self.foot(point, guess);
-        let start = self.points[index];
+        let start = self.poses[index].position;
         let chord = Chord {
             start,
-            chord: self.points[index + 1] - start,
+            chord: self.poses[index + 1].position - start,
             spacing: self.spacing,
             index: index as u32,
         };
@@ -275,12 +273,12 @@ impl<'a> CentreLine<'a> {
         let (mut index, _) = self.place(guess);
         let mut last_move = 0i8;
         loop {
-            let start = self.points[index];
-            let chord = self.points[index + 1] - start;
+            let start = self.poses[index].position;
+            let chord = self.poses[index + 1].position - start;
             let along = (point - start).dot(chord) / (self.spacing * self.spacing);
             // Beyond an inner end of the chord the foot is on another one. A reversal means that the
             // point is beside a bend: the joint is its foot.
-            if along > 1.0 && index + 2 < self.points.len() && last_move >= 0 {
+            if along > 1.0 && index + 2 < self.poses.len() && last_move >= 0 {
                 index += 1;
                 last_move = 1;
                 continue;
@@ -295,20 +293,38 @@ impl<'a> CentreLine<'a> {
         }
     }
 
+    /// The points, evenly spaced, with the headings there.
+    #[inline]
+    pub fn poses(&self) -> &'a [Pose] {
+        self.poses
+    }
+
     /// The points, evenly spaced.
     #[inline]
-    pub fn points(&self) -> &'a [DVec2] {
-        self.points
+    pub fn points(&self) -> impl ExactSizeIterator<Item = DVec2> + Clone + use<'a> {
+        self.poses.iter().map(|pose| pose.position)
+    }
+
+    /// Number of points, at least 2.
+    #[inline]
+    pub fn count(&self) -> usize {
+        self.poses.len()
     }
 
     #[inline]
     /// The chord of a distance, and how far along it, in [0, 1].
     fn place(&self, s: f64) -> (usize, f64) {
-        let last = self.points.len() - 1;
+        let last = self.poses.len() - 1;
         let scaled = (s / self.spacing).clamp(0.0, last as f64);
         let index = (scaled as usize).min(last - 1);
         (index, scaled - index as f64)
     }
+}
+
+/// A share of the short way from one heading to another: across the west they jump from pi to -pi.
+#[inline]
+fn between(a: f64, b: f64, share: f64) -> f64 {
+    wrap_angle(a + share * wrap_angle(b - a))
 }
 
 #[cfg(test)]

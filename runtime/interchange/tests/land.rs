@@ -129,7 +129,7 @@ fn room_beside_lanes(scenario: &Scenario) -> f64 {
     for (id, lanelet) in (0..).zip(graph.lanelets()) {
         for point in graph.line(id).points() {
             for obstacle in scenario.obstacles().values() {
-                least = least.min(obstacle.shape.distance(*point) - 0.5 * lanelet.width);
+                least = least.min(obstacle.shape.distance(point) - 0.5 * lanelet.width);
             }
         }
     }

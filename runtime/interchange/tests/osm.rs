@@ -988,7 +988,7 @@ fn nobody_drives_over_the_island_of_a_small_roundabout() {
     let mut near = 0;
     for lanelet in (0u32..).take(graph.lanelets().len()) {
         for point in graph.line(lanelet).points() {
-            let distance = (*point - middle).length();
+            let distance = (point - middle).length();
             assert!(distance > 8.0, "{distance} m from the middle of the island");
             near += usize::from(distance < 16.0);
         }

@@ -330,7 +330,7 @@ struct Lane<'a> {
 
 impl<'a> Lane<'a> {
     fn new(line: CentreLine<'a>) -> Self {
-        let count = line.points().len();
+        let count = line.count();
         let step = line.length() / (count - 1).max(1) as f64;
         let bends = line.curvatures(BEND_REACH).map(f64::abs).collect();
         Self { line, step, bends }
@@ -351,12 +351,14 @@ impl<'a> Lane<'a> {
 
     /// A point, and the direction of the line there.
     fn tangent(&self, point: usize) -> (DVec2, DVec2) {
-        let points = self.line.points();
-        let (before, after) = (point.saturating_sub(1), (point + 1).min(points.len() - 1));
-        (
-            points[point],
-            (points[after] - points[before]).normalize_or_zero(),
-        )
+        let last = self.line.count() - 1;
+        let (before, after) = (point.saturating_sub(1), (point + 1).min(last));
+        let along = self.point(after) - self.point(before);
+        (self.point(point), along.normalize_or_zero())
+    }
+
+    fn point(&self, number: usize) -> DVec2 {
+        self.line.poses()[number].position
     }
 }
 
@@ -378,15 +380,15 @@ struct Lanes<'a> {
 
 impl<'a> Lanes<'a> {
     fn new(one: CentreLine<'a>, other: CentreLine<'a>) -> Self {
-        let points = other.points();
-        let mut point = points.len() - 1;
-        let beside = one.points().iter().map(|here| {
+        let line: Vec<DVec2> = other.points().collect();
+        let mut point = line.len() - 1;
+        let beside = one.points().map(|here| {
             // Both are driven through once, from opposite ends: the nearest point only moves on.
-            let square = |i: usize| here.distance_squared(points[i]);
+            let square = |i: usize| here.distance_squared(line[i]);
             while point > 0 && square(point - 1) <= square(point) {
                 point -= 1;
             }
-            let distance = distance_to_line(*here, points, point);
+            let distance = distance_to_line(here, &line, point);
             Beside { point, distance }
         });
         let beside = beside.collect();
@@ -447,7 +449,7 @@ impl<'a> Lanes<'a> {
         if swing < NO_SWING || distance >= straight + 2.0 * swing {
             return straight;
         }
-        let between = self.other.line.points()[point] - self.one.line.points()[number];
+        let between = self.other.point(point) - self.one.point(number);
         let beside = |one: Body, other: Body| {
             reach_beside(&self.one, number, one, between)
                 + reach_beside(&self.other, point, other, -between)

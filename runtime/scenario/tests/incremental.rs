@@ -189,7 +189,7 @@ fn assert_same(graph: &LaneGraph, fresh: &LaneGraph) {
     let all = |graph: &LaneGraph| graph.lanelets().iter().map(facts).collect::<Vec<_>>();
     assert_eq!(all(graph), all(fresh));
     for id in 0..graph.lanelets().len() as u32 {
-        assert_eq!(graph.line(id).points(), fresh.line(id).points());
+        assert_eq!(graph.line(id).poses(), fresh.line(id).poses());
         assert_eq!(graph.line(id).heading(1.0), fresh.line(id).heading(1.0));
         assert_eq!(graph.successors(id), fresh.successors(id));
         assert_eq!(graph.predecessors(id), fresh.predecessors(id));

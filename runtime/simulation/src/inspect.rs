@@ -110,7 +110,7 @@ fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
     let mut points = vec![view.bodies().pose(agent).position];
     if !position.is_on_lane() {
         if let Some(path) = route.path_to(progress.reached) {
-            points.extend_from_slice(path.line().points());
+            points.extend(path.line().points());
         }
         points.extend(goals_ahead(view, agent));
         return points;

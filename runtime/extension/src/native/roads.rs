@@ -65,7 +65,7 @@ impl FlatRoads {
                 turn,
             });
             flat.successors.extend(graph.successors(id));
-            let points = points.iter().map(|p| RwPoint { x: p.x, y: p.y });
+            let points = points.map(|p| RwPoint { x: p.x, y: p.y });
             flat.points.extend(points);
         }
         flat

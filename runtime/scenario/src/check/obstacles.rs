@@ -78,15 +78,15 @@ fn on_road(id: ObstacleId, lanelet: &Lanelet, place: DVec2) -> Finding {
 
 /// The points of a centre line, with further ones between them where they lie far apart.
 fn dense(line: CentreLine<'_>) -> impl Iterator<Item = DVec2> {
-    let points = line.points();
-    let spacing = line.length() / (points.len() - 1) as f64;
+    let poses = line.poses();
+    let spacing = line.length() / (poses.len() - 1) as f64;
     // Points are at most 1 / 0.7 = 1.4 m apart then.
     let pieces = (0.7 * spacing).ceil().max(1.0) as usize;
-    let between = points.windows(2).flat_map(move |pair| {
-        let (from, to) = (pair[0], pair[1]);
+    let between = poses.windows(2).flat_map(move |pair| {
+        let (from, to) = (pair[0].position, pair[1].position);
         (0..pieces).map(move |piece| from.lerp(to, piece as f64 / pieces as f64))
     });
-    between.chain(points.last().copied())
+    between.chain(poses.last().map(|pose| pose.position))
 }
 
 fn circle_around(obstacle: &Obstacle) -> (DVec2, f64) {

@@ -317,8 +317,8 @@ pub fn touches_bus(one: &ConnectingPath, other: &ConnectingPath) -> bool {
 fn sweep<'a>(path: &'a ConnectingPath, body: Body, lines: &mut CentreLines) -> Option<Swept<'a>> {
     let curve = path.curve.as_ref()?;
     let span = lines.push(&curve.sample(0.01, 0.0))?;
-    let points = lines.line(span).points();
-    let (low, high) = roadwright_geometry::polygon::bounds(points)?;
+    let points: Vec<DVec2> = lines.line(span).points().collect();
+    let (low, high) = roadwright_geometry::polygon::bounds(&points)?;
     Some(Swept {
         curve,
         span,
@@ -419,9 +419,9 @@ fn pairs_within(
         return;
     }
     let (points_a, points_b) = (lines.line(a.span).points(), lines.line(b.span).points());
-    for (i, p) in points_a.iter().enumerate() {
-        for (j, q) in points_b.iter().enumerate() {
-            if (*p - *q).length_squared() < limit {
+    for (i, p) in points_a.enumerate() {
+        for (j, q) in points_b.clone().enumerate() {
+            if (p - q).length_squared() < limit {
                 near(i, j);
             }
         }

@@ -27,7 +27,7 @@ fn bend_speeds(line: CentreLine<'_>, limit: f64) -> impl Iterator<Item = f64> {
 /// The mean of those speeds over the time that it takes, m/s.
 pub(super) fn free_speed(line: CentreLine<'_>, limit: f64) -> f64 {
     // Each point stands for half of the piece before it and half of the one behind it, which are equally long.
-    let points = line.points().len();
+    let points = line.count();
     let weight = |point: usize| {
         if point == 0 || point + 1 == points {
             0.5

@@ -70,7 +70,10 @@ impl<'a> Moves<'a> {
     }
 
     fn has_same_shape(&self, lanelet: LaneletId, moved: LaneletId) -> bool {
-        self.before.line(lanelet).points() == self.after.line(moved).points()
+        self.before
+            .line(lanelet)
+            .points()
+            .eq(self.after.line(moved).points())
     }
 
     /// A place at a distance along a lanelet, also if another lane is there now.

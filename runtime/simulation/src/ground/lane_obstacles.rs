@@ -158,19 +158,22 @@ impl Surroundings<'_> {
         Some((known.lanes, copied(known.copies, id)? as usize))
     }
 
-    fn points(&self, id: LaneletId) -> &[DVec2] {
+    fn points(&self, id: LaneletId) -> impl ExactSizeIterator<Item = DVec2> + Clone + '_ {
         self.graph.line(id).points()
     }
 
     /// What lies between the points of a lanelet.
     fn stretches(&self, id: LaneletId) -> impl Iterator<Item = (DVec2, DVec2)> + '_ {
-        self.points(id).windows(2).map(|pair| (pair[0], pair[1]))
+        self.points(id).zip(self.points(id).skip(1))
     }
 
     fn swings(&self) -> Vec<[f64; 2]> {
         let of = |id| match self.known(id) {
             Some((lanes, copy)) => lanes.swings[copy],
-            None => self.sizes.map(|size| swing(self.points(id), size.reach)),
+            None => {
+                let points: Vec<DVec2> = self.points(id).collect();
+                self.sizes.map(|size| swing(&points, size.reach))
+            }
         };
         self.ids().map(of).collect()
     }
@@ -255,8 +258,8 @@ impl Surroundings<'_> {
     }
 
     fn is_watched(&self, id: LaneletId) -> bool {
-        let mut points = self.points(id).iter();
-        points.any(|&point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
+        let mut points = self.points(id);
+        points.any(|point| self.obstacles.is_any_within(point, WATCH_DISTANCE))
     }
 
     /// Whether vehicles of a class that drive along the middle of a lanelet may touch a body.
@@ -276,7 +279,7 @@ impl Surroundings<'_> {
     }
 
     fn sees(&self, id: LaneletId, in_ways: &Cells, sight: f64) -> bool {
-        self.points(id).iter().any(|&point| {
+        self.points(id).any(|point| {
             let mut sees = false;
             in_ways.for_each_in(point - sight, point + sight, |_| sees = true);
             sees
@@ -304,7 +307,7 @@ impl Surroundings<'_> {
     /// Whether somebody on a lanelet may see into one of some boxes.
     fn may_see(&self, id: LaneletId, boxes: &[(DVec2, DVec2)], sight: f64) -> bool {
         // All of it lies within its length around its start.
-        let start = self.points(id)[0];
+        let start = self.graph.line(id).position(0.0);
         let reach = sight + self.graph.lanelet(id).length();
         boxes.iter().any(|&(low, high)| {
             let is_apart = low.cmpgt(start + reach).any() || high.cmplt(start - reach).any();

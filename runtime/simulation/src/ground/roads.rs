@@ -920,7 +920,7 @@ const BEFORE_BENDS: f64 = 6.0;
 
 /// Speed at each point: the limit, less in bends, less before bends so that gentle braking does.
 fn bends_of(line: CentreLine<'_>, speed_limit: f64) -> impl Iterator<Item = Bend> {
-    let points = line.points().len();
+    let points = line.count();
     let spacing = line.length() / (points - 1) as f64;
     let curvatures: Vec<f64> = line.curvatures(BEND_REACH).collect();
     let by_bend = |&curvature: &f64| speed_limit.min(bend_speed(curvature));

@@ -46,7 +46,8 @@ impl Lanes {
             let line = graph.line(id);
             let beside = (0.5 * lanelet.width + BESIDE_LANE).max(BESIDE_MIDDLE);
             let clearance = beside + WIDE * (U_TURN_RADIUS - tightest_radius(line)).max(0.0) + BENT;
-            let pairs = straight(line.points()).into_iter();
+            let points: Vec<DVec2> = line.points().collect();
+            let pairs = straight(&points).into_iter();
             stretches.extend(pairs.map(|(from, to)| Stretch {
                 from,
                 to,
