@@ -118,8 +118,8 @@ impl OrientedBox {
         if depth.is_finite() { depth } else { 0.0 }
     }
 
-    /// Half extent along a unit axis.
-    fn reach(&self, axis: DVec2) -> f64 {
+    /// Half extent along a unit axis, m.
+    pub fn reach(&self, axis: DVec2) -> f64 {
         self.half_length * self.forward.dot(axis).abs()
             + self.half_width * left_of(self.forward).dot(axis).abs()
     }

@@ -168,7 +168,7 @@ impl Room<'_> {
                 let mut near = Vec::new();
                 let place = pose.position;
                 self.index.for_each_near(place, REACH, |number, _| {
-                    near.push(self.index.located[number as usize]);
+                    near.push(self.index.body(number).0);
                 });
                 let appeared = self.appeared.values().flatten().copied();
                 near.into_iter()

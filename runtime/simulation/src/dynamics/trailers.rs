@@ -131,6 +131,17 @@ impl Bodies<'_> {
             .collect()
     }
 
+    /// What one of an agent's bodies covers: 0 is the vehicle, 1 its first trailer.
+    pub(crate) fn body(&self, agent: u32, part: u8, types: &VehicleTypes) -> OrientedBox {
+        match part.checked_sub(1) {
+            Some(trailer) => self.trailer_boxes(agent, types)[usize::from(trailer)],
+            None => {
+                let kind = self.agents.identity[agent as usize].vehicle_type;
+                types.get(kind).covered(self.pose(agent))
+            }
+        }
+    }
+
     /// The trailers of an agent whose rear axle is at a pose, as snapshots have them.
     pub(crate) fn trailers(
         &self,

@@ -115,6 +115,7 @@ impl Editing<'_> {
             dynamics: self.dynamics,
         };
         self.traffic.index.rebuild(&bodies, self.types);
+        self.traffic.neighbours.forget();
         self.agents.touch();
         Ok(Entry::Entered)
     }

@@ -16,6 +16,10 @@ const WATCH_DISTANCE: f64 = 6.0;
 /// Bodies count as near that are this much too far, m: more than what looking along a lane in steps can miss.
 const SLACK: f64 = 0.25;
 
+/// How far beside the middle of a lane bodies may be that steer for themselves, m: more than what they need to
+/// keep to it.
+const ASIDE: f64 = 0.75;
+
 /// How near obstacles are to one lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Nearness {
@@ -23,6 +27,8 @@ struct Nearness {
     is_watched: bool,
     /// Whether a car, and any vehicle, that drives along its middle may touch one.
     is_touched: [bool; 2],
+    /// The same of one that is up to [`ASIDE`] beside its middle.
+    is_touched_aside: [bool; 2],
     /// Whether somebody on it may see one that is in a way.
     is_seen: bool,
 }
@@ -99,6 +105,16 @@ impl LaneObstacles {
     #[inline]
     pub(crate) fn may_be_touched(&self, lanelet: LaneletId, is_long: bool) -> bool {
         self.lanes[lanelet as usize].is_touched[usize::from(is_long)]
+    }
+
+    /// How far a vehicle on a lanelet may be beside its middle without touching an obstacle, m: 0 if nothing is
+    /// known. One that is no car is long.
+    #[inline]
+    pub(crate) fn room_aside(&self, lanelet: LaneletId, is_long: bool) -> f64 {
+        match self.lanes[lanelet as usize].is_touched_aside[usize::from(is_long)] {
+            true => 0.0,
+            false => ASIDE,
+        }
     }
 
     /// Whether somebody who keeps to a lanelet may see an obstacle in its way.
@@ -231,12 +247,18 @@ impl Surroundings<'_> {
                 None => self.is_watched(id),
             };
             let around = swing_around(self.graph, swings, id);
-            let is_touched = match before {
+            let touched = |aside: f64, among: [bool; 2]| {
+                [0, 1].map(|class| among[class] && self.may_touch(id, class, around[class] + aside))
+            };
+            let (is_touched, is_touched_aside) = match before {
                 // It depends on the lanelets around it as well.
                 Some((before, lanes, copy)) if self.swung_as(lanes, copy) == Some(around) => {
-                    before.is_touched
+                    (before.is_touched, before.is_touched_aside)
                 }
-                _ => [0, 1].map(|class| is_watched && self.may_touch(id, class, around[class])),
+                _ => {
+                    let aside = touched(ASIDE, [is_watched; 2]);
+                    (touched(0.0, aside), aside)
+                }
             };
             let is_seen = match before {
                 Some((before, ..)) if !self.may_see(id, &changed, sight) => before.is_seen,
@@ -245,6 +267,7 @@ impl Surroundings<'_> {
             Nearness {
                 is_watched,
                 is_touched,
+                is_touched_aside,
                 is_seen,
             }
         };
@@ -373,6 +396,55 @@ mod tests {
     use roadwright_geometry::Pose;
     use roadwright_geometry::oriented_box::OrientedBox;
     use roadwright_scenario::{Edit, Shape};
+
+    #[test]
+    fn who_is_a_bit_beside_its_lane_touches_nothing_where_there_is_room() {
+        let mut scenario = field();
+        // One through the field, and one beside it.
+        for ends in [
+            ((-70.0, -10.0), (70.0, -25.0)),
+            ((-70.0, -48.0), (70.0, -46.0)),
+        ] {
+            draw_street(&mut scenario, ends, &street(1, 1));
+        }
+        let ground = Ground::new(&scenario);
+        let (graph, lanes) = (ground.graph(), &ground.lane_obstacles);
+        let touched = |lanelet: LaneletId, kind: &VehicleType, (s, t, turned): (f64, f64, f64)| {
+            let pose = graph.line(lanelet).pose(s);
+            let heading = pose.heading + turned;
+            let rear = Pose {
+                position: pose.point(0.0, t),
+                heading,
+            };
+            let middle = rear.point(0.5 * kind.length - kind.rear_overhang, 0.0);
+            let middle = Pose {
+                position: middle,
+                heading,
+            };
+            ground
+                .obstacles
+                .is_any_touched_by(&OrientedBox::new(middle, kind.length, kind.width))
+        };
+        let (mut free, mut refused) = (0, 0);
+        for lanelet in 0..graph.lanelets().len() as u32 {
+            for kind in scenario.vehicle_types().values() {
+                let room = lanes.room_aside(lanelet, body_of(kind).exceeds_car());
+                let reach = kind.front().hypot(kind.width);
+                let end = graph.line(lanelet).length() - reach;
+                for step in 0..(4.0 * end) as u32 {
+                    let s = 0.25 * f64::from(step);
+                    for (t, turn) in [(1.0, 0.0), (0.4, 0.6), (-0.6, -0.4), (0.0, -1.0)] {
+                        let place = (s, t * ASIDE, turn * ASIDE / reach);
+                        let is_touched = touched(lanelet, kind, place);
+                        assert!(room == 0.0 || !is_touched, "{lanelet} at {s} m");
+                        free += usize::from(room > 0.0);
+                        refused += usize::from(room == 0.0 && is_touched);
+                    }
+                }
+            }
+        }
+        assert!(free > 100 && refused > 100, "{free} {refused}");
+    }
 
     #[test]
     fn who_keeps_to_its_lane_touches_nothing_where_it_is_said_that_nothing_is_near() {

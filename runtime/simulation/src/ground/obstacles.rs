@@ -5,7 +5,7 @@ use super::cells::Cells;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_geometry::{polygon, unit};
+use roadwright_geometry::{left_of, polygon, unit};
 use roadwright_scenario::{ForestId, ObstacleId, Scenario, Shape};
 use roadwright_vehicle::rigid::{Solid, Still};
 use std::collections::BTreeMap;
@@ -98,6 +98,27 @@ impl Body {
                         && beside < 0.0
                         && beside * beside > radius * radius * edge.length_squared()
                 })
+            }
+        }
+    }
+
+    /// How far apart it and a vehicle are at least, m; 0 if they may touch.
+    fn room(&self, vehicle: &OrientedBox) -> f64 {
+        match self {
+            Self::Disc { centre, radius } => {
+                let distance = (vehicle.closest_point(*centre) - *centre).length();
+                (distance - radius).max(0.0)
+            }
+            Self::Polygon(corners) => {
+                // Between two convex bodies lies no more than what a line along an edge leaves; the largest
+                // of those is near enough.
+                let turn = polygon::signed_area(corners);
+                let beside = |(a, b): (DVec2, DVec2)| {
+                    let outwards = left_of(a - b).normalize() * turn.signum();
+                    outwards.dot(vehicle.centre - a) - vehicle.reach(outwards)
+                };
+                let room = polygon::edges(corners).map(beside).fold(0.0, f64::max);
+                if turn == 0.0 { 0.0 } else { room }
             }
         }
     }
@@ -362,6 +383,23 @@ impl Obstacles {
         });
     }
 
+    /// How far the points of a vehicle may move without touching one, m, at least; not more than `most`. 0 if
+    /// they may touch.
+    pub(crate) fn room_around(&self, vehicle: &OrientedBox, most: f64) -> f64 {
+        let axes = [DVec2::X, DVec2::Y].map(|axis| vehicle.reach(axis));
+        let reach = DVec2::from(axes) + most;
+        let (low, high) = (vehicle.centre - reach, vehicle.centre + reach);
+        // Those in several cells are met several times, mostly one after the other.
+        let (mut room, mut last) = (most, u32::MAX);
+        self.cells.for_each_in(low, high, |number| {
+            if number != last {
+                room = room.min(self.bodies[number as usize].1.room(vehicle));
+                last = number;
+            }
+        });
+        room
+    }
+
     /// Calls `visit` for every body whose box comes within `reach` of a point, where it is now, and
     /// for all displaced ones.
     fn for_each_here(
@@ -531,6 +569,7 @@ fn extent(body: &Body) -> (DVec2, f64) {
 pub(super) mod tests {
     use super::*;
     use crate::testing::put_post;
+    use roadwright_geometry::Pose;
     use roadwright_geometry::math::Stream;
 
     /// Posts and discs, close together on one side and with wide gaps on the other.
@@ -558,10 +597,35 @@ pub(super) mod tests {
 
     impl Obstacles {
         /// Whether a vehicle touches any of all bodies.
-        pub(in crate::ground) fn is_any_touched_by(&self, vehicle: &OrientedBox) -> bool {
+        pub(crate) fn is_any_touched_by(&self, vehicle: &OrientedBox) -> bool {
             let mut bodies = self.bodies.iter();
             bodies.any(|(_, body)| body.penetration(vehicle) > 0.0)
         }
+    }
+
+    #[test]
+    fn a_vehicle_touches_nothing_before_it_has_used_up_its_room() {
+        let obstacles = Obstacles::new(&field());
+        let mut stream = Stream::new(4, "rooms", 0);
+        let (mut near, mut tight) = (0, 0);
+        for _ in 0..4000 {
+            let mut angle = || stream.next_in(-3.0, 3.0);
+            let (heading, away) = (angle(), angle());
+            let position = DVec2::new(stream.next_in(-70.0, 70.0), stream.next_in(-50.0, 130.0));
+            let vehicle = OrientedBox::new(Pose { position, heading }, 4.4, 1.8);
+            let room = obstacles.room_around(&vehicle, 3.0);
+            let moved = |way: f64| OrientedBox {
+                centre: vehicle.centre + way * unit(away),
+                ..vehicle
+            };
+            assert!((0.0..=3.0).contains(&room));
+            let is_free = room > 0.0;
+            assert!(!is_free || !obstacles.is_any_touched_by(&moved(0.999 * room)));
+            near += usize::from(is_free && room < 3.0);
+            // There is not much more room than is said.
+            tight += usize::from(is_free && obstacles.is_any_touched_by(&moved(room + 0.5)));
+        }
+        assert!(near > 500 && tight > 100, "{near} {tight}");
     }
 
     #[test]

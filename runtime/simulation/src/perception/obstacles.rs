@@ -156,15 +156,14 @@ impl View<'_> {
     /// Looks for a vehicle nearer than what has been found.
     fn look_for_bodies(&self, eye: &Eye, nearest: &mut Option<Seen>) {
         let visit = |number: u32, middle: DVec2| {
-            let other = self.index.located[number as usize];
+            let (other, part) = self.index.body(number);
             if other == eye.agent || !self.matters(eye.agent, other) {
                 return;
             }
             let theirs = self.pose(other);
-            let body = if self.index.is_vehicle(number) {
-                self.vehicle_type(other).footprint(middle, theirs.heading)
-            } else {
-                self.index.body(number as usize, &self.bodies(), self.types)
+            let body = match part {
+                0 => self.vehicle_type(other).footprint(middle, theirs.heading),
+                _ => self.bodies().body(other, part, self.types),
             };
             let point = body.closest_point(eye.pose.position);
             if !self.is_in_the_way(eye.agent, eye.pose, point) {

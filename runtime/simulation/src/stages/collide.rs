@@ -6,7 +6,7 @@ use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::modules::SLICE;
 use crate::route::Routes;
-use crate::traffic::{Contact, Index, Search, Traffic};
+use crate::traffic::{Around, Contact, Search, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_scenario::DynamicsLevel;
@@ -38,19 +38,31 @@ pub(crate) fn collide(
     };
     // Bodies have moved; the next step starts with this index.
     traffic.index.rebuild(&bodies, scene.types);
-    if scene.verify {
-        traffic.index.locate(&bodies, scene.types);
+    // Bodies that follow their lanes are not compared as boxes: their order along the lanes says who is near.
+    let any_free = agents.count_of(DynamicsLevel::Lane) < agents.count();
+    if any_free || scene.verify {
+        let around = Around {
+            bodies,
+            types: scene.types,
+            verify: scene.verify,
+        };
+        let Traffic {
+            index, neighbours, ..
+        } = traffic;
+        neighbours.follow(around, index, helpers);
+    } else {
+        traffic.neighbours.forget();
     }
     let time = clock.end_of_step();
-    let search = scene.search(agents, &traffic.index);
+    let search = scene.search(agents, traffic);
     let of_body = |number, out: &mut Vec<Contact>| search.contacts(number, out);
-    find(helpers, traffic.index.located.len(), contacts, of_body);
+    find(helpers, traffic.neighbours.len(), contacts, of_body);
     sort(contacts, agents);
     traffic.contacts.take(time, contacts, agents);
     if agents.count_of(DynamicsLevel::Lane) == 0 || !clock.is_on_beat() {
         return;
     }
-    let search = scene.search(agents, &traffic.index);
+    let search = scene.search(agents, traffic);
     let in_order = |at, out: &mut Vec<Contact>| search.contacts_in_order(at, out);
     find(helpers, traffic.index.entries().len(), contacts, in_order);
     sort(contacts, agents);
@@ -59,7 +71,7 @@ pub(crate) fn collide(
 }
 
 impl<'a> Scene<'a> {
-    fn search<'s>(&self, agents: &'s Agents, index: &'s Index) -> Search<'s>
+    fn search<'s>(&self, agents: &'s Agents, traffic: &'s Traffic) -> Search<'s>
     where
         'a: 's,
     {
@@ -71,7 +83,8 @@ impl<'a> Scene<'a> {
             },
             types: self.types,
             routes: self.routes,
-            index,
+            index: &traffic.index,
+            neighbours: &traffic.neighbours,
             verify: self.verify,
         }
     }

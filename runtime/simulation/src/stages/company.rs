@@ -68,8 +68,8 @@ impl Effecting<'_> {
         let mut heard = Vec::new();
         let index = &self.traffic.index;
         index.for_each_near(place, radius, |number, _| {
-            if index.is_vehicle(number) {
-                heard.push(index.located[number as usize]);
+            if let (agent, 0) = index.body(number) {
+                heard.push(agent);
             }
         });
         // The grid gives them cell by cell and by index; the order of sending is that of ids.

@@ -1,12 +1,12 @@
 //! Collisions: vehicles and obstacles whose bodies overlap. They are counted, not resolved.
 //!
-//! There are two searches. Bodies that move freely are compared as boxes, with what a grid says is
-//! near ([`Search::contacts`]). Bodies that follow their lanes are compared by their order along the
+//! There are two searches. Bodies that move freely are compared as boxes with those that are near
+//! ([`Search::contacts`], `neighbours.rs`). Bodies that follow their lanes are compared by their order along the
 //! lanes ([`Search::contacts_in_order`]): that needs no poses and no grid, but sees only those ahead
 //! on the own route, and is done on the beat only, five times a second. `--verify` lets all bodies be
 //! compared as boxes, in each step.
 
-use super::{Entry, Index};
+use super::{Entry, Index, Neighbours};
 use crate::agents::Agents;
 use crate::dynamics::{Bodies, keeps_to_lanes};
 use crate::ground::Owner;
@@ -97,6 +97,7 @@ pub(crate) struct Search<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
+    pub(crate) neighbours: &'a Neighbours,
     /// Whether the bodies of vehicles that follow their lanes are compared too, not only their
     /// order along the lanes.
     pub(crate) verify: bool,
@@ -116,14 +117,6 @@ impl Search<'_> {
     fn keeps_order(&self, agent: u32) -> bool {
         let level = self.bodies.agents.identity[agent as usize].level;
         keeps_to_lanes(level) && !self.verify
-    }
-
-    fn body(&self, number: usize) -> OrientedBox {
-        self.index.body(number, &self.bodies, self.types)
-    }
-
-    fn radius(&self, number: usize) -> f64 {
-        self.index.radius(number, &self.bodies, self.types)
     }
 
     fn layer(&self, agent: u32) -> Option<i8> {
@@ -253,54 +246,49 @@ impl Search<'_> {
         }
     }
 
-    /// Contacts of one located agent with obstacles and with agents of a larger number, by their
-    /// bodies.
+    /// Contacts of a body with obstacles and with bodies of a larger number, as boxes.
     pub(crate) fn contacts(&self, number: usize, out: &mut Vec<Contact>) {
-        let agent = self.index.located[number];
-        let keeps_order = self.keeps_order(agent);
-        let middle = self.index.middles[number];
-        let radius = self.radius(number);
-        let mut body: Option<OrientedBox> = None;
-        self.index
-            .for_each_near(middle, radius + self.index.largest, |other, place| {
-                let other = other as usize;
-                // Each pair is found twice in the grid and counted once.
-                if other <= number {
-                    return;
-                }
-                let other_agent = self.index.located[other];
-                // Nobody collides with what it tows.
-                if other_agent == agent {
-                    return;
-                }
-                if keeps_order && self.keeps_order(other_agent) {
-                    return;
-                }
-                let reach = radius + self.radius(other);
-                if (place - middle).length_squared() > reach * reach {
-                    return;
-                }
-                // A bridge and the road below it do not meet.
-                if let (Some(a), Some(b)) = (self.layer(agent), self.layer(other_agent))
-                    && a != b
-                {
-                    return;
-                }
-                // Circles meet: now the boxes are compared. The own box is made at most once.
-                let depth = body
-                    .get_or_insert_with(|| self.body(number))
-                    .penetration(&self.body(other));
-                if depth > 0.0 {
-                    out.push(self.contact(agent, other_agent, 0.5 * (middle + place), depth));
-                }
-            });
-        if !keeps_order && !self.bodies.ground.obstacles.is_empty() {
-            let body = || body.unwrap_or_else(|| self.body(number));
-            self.contacts_with_obstacles(agent, (middle, radius), body, out);
+        let Some((agent, part)) = self.neighbours.body(number) else {
+            return;
+        };
+        // Made at most once, and mostly not at all.
+        let mut own: Option<OrientedBox> = None;
+        let mut body = || *own.get_or_insert_with(|| self.bodies.body(agent, part, self.types));
+        for other in self.neighbours.may_touch(number) {
+            let Some((other_agent, other_part)) = self.neighbours.body(other) else {
+                continue;
+            };
+            // A bridge and the road below it do not meet.
+            if let (Some(a), Some(b)) = (self.layer(agent), self.layer(other_agent))
+                && a != b
+            {
+                continue;
+            }
+            let (body, theirs) = (
+                body(),
+                self.bodies.body(other_agent, other_part, self.types),
+            );
+            let reach = body.radius() + theirs.radius();
+            if (theirs.centre - body.centre).length_squared() > reach * reach {
+                continue;
+            }
+            let depth = body.penetration(&theirs);
+            if depth > 0.0 {
+                let place = 0.5 * (body.centre + theirs.centre);
+                out.push(self.contact(agent, other_agent, place, depth));
+            }
         }
-        if !keeps_order && !self.bodies.dynamics.standing.is_empty() {
-            let body = || body.unwrap_or_else(|| self.body(number));
-            self.contacts_with_standing(agent, (middle, radius), body, out);
+        if self.keeps_order(agent) {
+            return;
+        }
+        let ground = self.bodies.ground;
+        if !ground.obstacles.is_empty() && self.neighbours.may_touch_obstacles(number) {
+            let body = body();
+            self.contacts_with_obstacles(agent, (body.centre, body.radius()), || body, out);
+        }
+        if !self.bodies.dynamics.standing.is_empty() {
+            let body = body();
+            self.contacts_with_standing(agent, (body.centre, body.radius()), || body, out);
         }
     }
 

@@ -6,7 +6,6 @@ use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// A vehicle's place on a lanelet.
@@ -61,12 +60,14 @@ pub(crate) struct Index {
     /// Whether the grid shows where agents are now.
     is_located: bool,
     /// Agents in the grid, by their number in it: once for each of their bodies.
-    pub(crate) located: Vec<u32>,
+    located: Vec<u32>,
     /// Which of an agent's bodies it is, by the same number: 0 is the vehicle, 1 its first trailer.
     parts: Vec<u8>,
     /// Middles of the bodies.
     pub(crate) middles: Vec<DVec2>,
     grid: GridIndex,
+    /// How many agents drive.
+    pub(crate) driving: usize,
     /// Whether any of them is off the lanes: only those are looked out for by lane traffic.
     pub(crate) any_off_lane: bool,
     /// The bodies off the lanes: vehicles with their trailers, and trailers that stand alone.
@@ -83,8 +84,8 @@ impl Index {
         }
     }
 
-    /// Enters all agents on the lanes where they are now, and in the grid if any of them is not of
-    /// the lane level. O(agents), apart from the order on crowded lanelets.
+    /// Enters all agents on the lanes where they are now, and in the grid if any of them is off the
+    /// lanes. O(agents), apart from the order on crowded lanelets.
     pub(crate) fn rebuild(&mut self, bodies: &Bodies<'_>, types: &VehicleTypes) {
         let agents = bodies.agents;
         self.clear(agents.capacity());
@@ -94,13 +95,13 @@ impl Index {
             // entered on both with the s of its new lane, which is near enough: the two lie side
             // by side.
             lanelets_of(position).for_each(|lanelet| self.count(lanelet));
+            self.driving += 1;
             self.any_off_lane |= !position.is_on_lane();
         }
         self.fill(agents);
         self.note_off_lanes(bodies, types);
-        // Bodies that follow their lanes need no grid: their order along the lanes says who is near.
-        // Others look for bodies by place in every step.
-        if agents.count_of(DynamicsLevel::Lane) < agents.count() {
+        // On lanes their order says who is near. Off them bodies are looked for by place in every step.
+        if self.any_off_lane {
             self.locate(bodies, types);
         }
     }
@@ -163,21 +164,6 @@ impl Index {
         self.grid.for_each_within(place, reach, visit);
     }
 
-    /// What a body in the grid covers.
-    pub(crate) fn body(
-        &self,
-        number: usize,
-        bodies: &Bodies<'_>,
-        types: &VehicleTypes,
-    ) -> OrientedBox {
-        let agent = self.located[number];
-        if let Some(trailer) = self.parts[number].checked_sub(1) {
-            return bodies.trailer_boxes(agent, types)[usize::from(trailer)];
-        }
-        let vehicle_type = types.get(bodies.agents.identity[agent as usize].vehicle_type);
-        vehicle_type.footprint(self.middles[number], bodies.pose(agent).heading)
-    }
-
     /// Radius of the circle around a body in the grid, m.
     pub(crate) fn radius(&self, number: usize, bodies: &Bodies<'_>, types: &VehicleTypes) -> f64 {
         let agent = self.located[number];
@@ -188,9 +174,14 @@ impl Index {
         }
     }
 
-    /// Whether a body in the grid is a vehicle itself, and no trailer.
-    pub(crate) fn is_vehicle(&self, number: u32) -> bool {
-        self.parts[number as usize] == 0
+    /// The bodies in the grid, by their number: their agents, and which of their bodies they are.
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = (u32, u8)> + '_ {
+        self.located.iter().copied().zip(self.parts.iter().copied())
+    }
+
+    /// The agent of a body in the grid, and which of its bodies it is: 0 is the vehicle, 1 its first trailer.
+    pub(crate) fn body(&self, number: u32) -> (u32, u8) {
+        (self.located[number as usize], self.parts[number as usize])
     }
 
     /// The entries of all lanelets, those of one after those of another.
@@ -209,6 +200,7 @@ impl Index {
         self.middles.clear();
         self.entry_of.clear();
         self.entry_of.resize(capacity, ABSENT);
+        self.driving = 0;
         self.any_off_lane = false;
         self.is_located = false;
         self.largest = 0.0;
@@ -326,7 +318,7 @@ mod tests {
     use crate::dynamics::Dynamics;
     use crate::ground::Ground;
     use proptest::prelude::*;
-    use roadwright_scenario::Scenario;
+    use roadwright_scenario::{DynamicsLevel, Scenario};
 
     fn agents(places: &[(LaneletId, LaneletId, f64)]) -> Agents {
         let mut agents = Agents::default();

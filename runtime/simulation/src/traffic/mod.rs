@@ -7,6 +7,7 @@ mod delays;
 mod encroachment;
 mod index;
 mod lanes;
+mod neighbours;
 mod people;
 mod signals;
 
@@ -22,6 +23,7 @@ pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
 pub(crate) use lanes::Lanes;
+pub(crate) use neighbours::{Around, Neighbours};
 pub use people::{NoCrossing, PeopleCounts, PersonRecord, RADIUS as PERSON_RADIUS};
 pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
@@ -33,6 +35,8 @@ pub(crate) use signals::{
 pub(crate) struct Traffic {
     /// Who is where.
     pub(crate) index: Index,
+    /// Who could touch whom.
+    pub(crate) neighbours: Neighbours,
     /// What junctions have granted.
     pub(crate) claims: Claims,
     /// What traffic signals show.
@@ -53,6 +57,7 @@ impl Traffic {
         let lanelets = ground.graph().lanelets().len();
         Self {
             index: Index::new(lanelets),
+            neighbours: Neighbours::default(),
             claims: Claims::new(ground.junction_count()),
             signals: SignalStates::new(ground),
             contacts: Contacts::default(),

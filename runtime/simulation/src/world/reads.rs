@@ -158,7 +158,9 @@ impl World {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.bytes();
         let footholds = size_of_val(&self.scratch.footholds[..]);
         let columns = self.agents.bytes() + footholds + self.dynamics.bytes();
-        let traffic = self.traffic.index.bytes() + self.traffic.claims.bytes();
+        let traffic = self.traffic.index.bytes()
+            + self.traffic.neighbours.bytes()
+            + self.traffic.claims.bytes();
         (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
     }
 

@@ -1,0 +1,521 @@
+//! Which bodies could touch: neighbours, and obstacles close by, found anew only when bodies have moved.
+//!
+//! In a hundredth of a second a vehicle comes a few centimetres far, and most have metres around them. So
+//! pairs of bodies that are near each other are listed with the room between them, and until both have used
+//! it up nobody looks at them again. The list holds as long as nobody has gone half of [`MARGIN`]. Such lists
+//! are those of molecular dynamics ([Verlet 1967]). Obstacles do not move, so the room to them is a matter of
+//! one body alone.
+//!
+//! ```text
+//!         .---.               .---.      Circles around A and B are 3 m apart. A has moved by 1.2 m since,
+//!        (  A  )-----3 m-----(  B  )     and B by 1.5 m: they cannot touch yet, however they drove. At
+//!         '---'               '---'      3 m in sum their boxes are compared, step by step.
+//! ```
+//!
+//! Nothing depends on it but time: whatever could touch is compared as if all were.
+
+use super::Index;
+use crate::agents::Identity;
+use crate::dynamics::{Bodies, keeps_to_lanes};
+use crate::modules::SLICE;
+use crate::vehicle_type::{VehicleType, VehicleTypes};
+use glam::DVec2;
+use rayon::prelude::*;
+use roadwright_geometry::heading_of;
+use roadwright_geometry::math::wrap_angle;
+
+/// Circles around bodies with less room than this between them are neighbours, m.
+const MARGIN: f64 = 8.0;
+/// Room to obstacles is looked for up to this, m.
+const OBSTACLE_MARGIN: f64 = 1.0;
+/// Moves are added up when they are at least this, m, so that none is lost to rounding.
+const LEAST_MOVE: f64 = 1e-3;
+/// Room counts as that much less, m: more than moves that are not added up yet, and rounding to single
+/// precision.
+const SLACK: f64 = 0.01;
+
+/// What bodies and their surroundings are looked up in.
+#[derive(Clone, Copy)]
+pub(crate) struct Around<'a> {
+    pub(crate) bodies: Bodies<'a>,
+    pub(crate) types: &'a VehicleTypes,
+    /// Whether bodies that keep to their lanes are compared with each other, too.
+    pub(crate) verify: bool,
+}
+
+/// A body, and how far it has moved since neighbours were listed.
+#[derive(Debug, Clone, Copy)]
+struct Followed {
+    /// Where its vehicle's rear axle, or the middle of its trailer, was when moves were added up last.
+    place: DVec2,
+    heading: f32,
+    /// Since neighbours were listed, m: no point of it has moved farther.
+    moved: f32,
+    /// It touches no obstacle before it has moved so far, m.
+    free_to: f32,
+    agent: u32,
+    /// Where its pairs begin.
+    first: u32,
+    vehicle_type: u16,
+    /// Which body of its agent: 0 is the vehicle, 1 its first trailer.
+    part: u8,
+    state: State,
+}
+
+/// What is known of a followed body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// It drives, and is compared with all others.
+    Free,
+    /// It drives, and is not compared with others like it.
+    KeepsOrder,
+    /// Its agent has left.
+    Gone,
+}
+
+/// A body near another one of a lower number.
+#[derive(Debug, Clone, Copy)]
+struct Pair {
+    other: u32,
+    /// They do not touch before both have moved so far together, m; below 0 if their circles meet.
+    room: f32,
+}
+
+/// The bodies that are compared, each with those near it.
+#[derive(Default)]
+pub(crate) struct Neighbours {
+    bodies: Vec<Followed>,
+    pairs: Vec<Pair>,
+    /// With how much room between them bodies are listed, m.
+    margin: f32,
+}
+
+impl Around<'_> {
+    fn state(&self, who: &Identity) -> State {
+        if !who.drives() {
+            State::Gone
+        } else if keeps_to_lanes(who.level) && !self.verify {
+            State::KeepsOrder
+        } else {
+            State::Free
+        }
+    }
+
+    /// Place and heading of a body, and how far its farthest point is from that place at most, m.
+    #[inline]
+    fn find(&self, agent: u32, part: u8) -> (DVec2, f64, f64) {
+        match part {
+            0 => {
+                let pose = self.bodies.pose(agent);
+                let kind = self.bodies.agents.identity[agent as usize].vehicle_type;
+                (pose.position, pose.heading, reach(self.types.get(kind)))
+            }
+            _ => {
+                let body = self.bodies.body(agent, part, self.types);
+                (body.centre, heading_of(body.forward), body.radius())
+            }
+        }
+    }
+}
+
+impl Around<'_> {
+    /// How far an agent's body may move without touching an obstacle, m, by what is known of the lane that it
+    /// keeps to; 0 or less if nothing is known.
+    fn room_on_lane(&self, agent: u32, part: u8) -> f64 {
+        let Bodies { ground, agents, .. } = self.bodies;
+        let position = &agents.position[agent as usize];
+        let kind = self.types.get(agents.identity[agent as usize].vehicle_type);
+        if !position.is_on_lane() || part > 0 {
+            return 0.0;
+        }
+        let (lanes, reach) = (&ground.lane_obstacles, reach(kind));
+        let mut room = lanes.room_aside(position.lanelet, kind.is_long());
+        if position.s + reach > ground.length(position.lanelet) {
+            // Its front may be on one of those already.
+            let successors = ground.successors(position.lanelet);
+            let beyond = successors
+                .iter()
+                .map(|&next| lanes.room_aside(next, kind.is_long()));
+            room = room.min(beyond.reduce(f64::min).unwrap_or(0.0));
+        }
+        if room <= position.t.abs() {
+            return 0.0;
+        }
+        let here = ground.line(position.lanelet).heading(position.s);
+        let turned = wrap_angle(self.bodies.pose(agent).heading - here).abs();
+        room - position.t.abs() - reach * turned
+    }
+}
+
+/// No point of a vehicle is farther from the middle of its rear axle, m.
+fn reach(kind: &VehicleType) -> f64 {
+    kind.body_centre.abs() + kind.radius
+}
+
+impl Neighbours {
+    /// Follows all bodies to where they are at the end of a step. The index is that of now.
+    pub(crate) fn follow(
+        &mut self,
+        around: Around<'_>,
+        index: &mut Index,
+        helpers: Option<&rayon::ThreadPool>,
+    ) {
+        // With somebody off the lanes the grid is made in each step, and needs no list with a margin.
+        if index.any_off_lane || !self.holds_still(around, index.driving) {
+            self.list(around, index, helpers);
+        }
+        self.look_for_obstacles(around);
+    }
+
+    /// Forgets all: what is known of vehicle types or obstacles may have changed.
+    pub(crate) fn forget(&mut self) {
+        self.bodies.clear();
+        self.pairs.clear();
+    }
+
+    /// Number of bodies.
+    pub(crate) fn len(&self) -> usize {
+        self.bodies.len()
+    }
+
+    /// The agent of a body, and which of its bodies it is; `None` if it has left.
+    pub(crate) fn body(&self, number: usize) -> Option<(u32, u8)> {
+        let body = &self.bodies[number];
+        (body.state != State::Gone).then_some((body.agent, body.part))
+    }
+
+    /// Whether a body may touch an obstacle now.
+    pub(crate) fn may_touch_obstacles(&self, number: usize) -> bool {
+        let body = &self.bodies[number];
+        body.moved >= body.free_to
+    }
+
+    /// The bodies of larger numbers that one may touch now.
+    #[inline]
+    pub(crate) fn may_touch(&self, number: usize) -> impl Iterator<Item = usize> + '_ {
+        let body = &self.bodies[number];
+        let end = self.bodies.get(number + 1).map(|next| next.first as usize);
+        let pairs = &self.pairs[body.first as usize..end.unwrap_or(self.pairs.len())];
+        let near = pairs
+            .iter()
+            .filter(|pair| body.moved + self.bodies[pair.other as usize].moved >= pair.room);
+        near.map(|pair| pair.other as usize)
+    }
+
+    /// Bytes for all bodies.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&self.bodies[..]) + size_of_val(&self.pairs[..])
+    }
+
+    /// Adds up how far bodies have moved. Returns whether the list still holds: nobody has come who is not
+    /// in it, nobody has another body, and nobody has moved by half of the margin.
+    fn holds_still(&mut self, around: Around<'_>, driving: usize) -> bool {
+        let (mut vehicles, mut farthest) = (0, 0.0f32);
+        for body in &mut self.bodies {
+            if body.state == State::Gone {
+                continue;
+            }
+            let who = &around.bodies.agents.identity[body.agent as usize];
+            let state = around.state(who);
+            if state == State::Gone {
+                body.state = state;
+                continue;
+            }
+            if state != body.state || who.vehicle_type != body.vehicle_type {
+                return false;
+            }
+            body.go_to(around.find(body.agent, body.part));
+            farthest = farthest.max(body.moved);
+            vehicles += usize::from(body.part == 0);
+        }
+        vehicles == driving && 2.0 * farthest <= self.margin
+    }
+
+    /// Lists all bodies with their neighbours.
+    fn list(&mut self, around: Around<'_>, index: &mut Index, helpers: Option<&rayon::ThreadPool>) {
+        index.locate(&around.bodies, around.types);
+        let index = &*index;
+        let margin = if index.any_off_lane { 0.0 } else { MARGIN };
+        self.margin = margin as f32;
+        self.bodies.clear();
+        let agents = around.bodies.agents;
+        self.bodies.extend(index.bodies().map(|(agent, part)| {
+            let who = &agents.identity[agent as usize];
+            let (place, heading, _) = around.find(agent, part);
+            Followed {
+                place,
+                heading: heading as f32,
+                moved: 0.0,
+                free_to: 0.0,
+                agent,
+                first: 0,
+                vehicle_type: who.vehicle_type,
+                part,
+                state: around.state(who),
+            }
+        }));
+        self.pairs.clear();
+        let count = self.bodies.len();
+        let Some(helpers) = helpers else {
+            for number in 0..count {
+                self.bodies[number].first = self.pairs.len() as u32;
+                pairs_of(
+                    number,
+                    &self.bodies,
+                    (around, index, margin),
+                    &mut self.pairs,
+                );
+            }
+            return;
+        };
+        let bodies = &self.bodies[..];
+        let parts: Vec<(Vec<u32>, Vec<Pair>)> = helpers.install(|| {
+            let slices = (0..count).into_par_iter().step_by(SLICE);
+            let part = |first: usize| {
+                let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
+                for number in first..(first + SLICE).min(count) {
+                    firsts.push(pairs.len() as u32);
+                    pairs_of(number, bodies, (around, index, margin), &mut pairs);
+                }
+                (firsts, pairs)
+            };
+            slices.map(part).collect()
+        });
+        let mut number = 0;
+        for (firsts, pairs) in parts {
+            for first in firsts {
+                self.bodies[number].first = self.pairs.len() as u32 + first;
+                number += 1;
+            }
+            self.pairs.extend(pairs);
+        }
+    }
+
+    /// Finds out how far those may move who have used up the room to obstacles that they had.
+    fn look_for_obstacles(&mut self, around: Around<'_>) {
+        let obstacles = &around.bodies.ground.obstacles;
+        let displaced = around.bodies.dynamics.rigid.displaced();
+        if obstacles.is_empty() || !displaced.is_empty() {
+            // What moves itself is looked at in each step.
+            self.bodies.iter_mut().for_each(|body| body.free_to = 0.0);
+            return;
+        }
+        let margin = OBSTACLE_MARGIN.min(f64::from(self.margin));
+        for body in &mut self.bodies {
+            if body.state != State::Free || body.moved < body.free_to {
+                continue;
+            }
+            let on_lane = around.room_on_lane(body.agent, body.part);
+            let room = match on_lane > SLACK {
+                true => on_lane,
+                false => {
+                    let covered = around.bodies.body(body.agent, body.part, around.types);
+                    obstacles.room_around(&covered, margin)
+                }
+            };
+            body.free_to = body.moved + (room - SLACK).max(0.0) as f32;
+        }
+    }
+}
+
+impl Followed {
+    /// Adds up that it has moved.
+    #[inline]
+    fn go_to(&mut self, (place, heading, lever): (DVec2, f64, f64)) {
+        let turned = wrap_angle(heading - f64::from(self.heading)).abs();
+        let way = (place - self.place).length() + lever * turned;
+        if way < LEAST_MOVE {
+            return;
+        }
+        self.moved += way as f32;
+        (self.place, self.heading) = (place, heading as f32);
+    }
+}
+
+/// Adds the neighbours of larger numbers of a body.
+fn pairs_of(
+    number: usize,
+    bodies: &[Followed],
+    (around, index, margin): (Around<'_>, &Index, f64),
+    pairs: &mut Vec<Pair>,
+) {
+    let own = &bodies[number];
+    let middle = index.middles[number];
+    let radius_of = |number: usize| index.radius(number, &around.bodies, around.types);
+    let radius = radius_of(number);
+    index.for_each_near(middle, radius + index.largest + margin, |other, place| {
+        let other_number = other as usize;
+        // Each pair is found twice in the grid.
+        if other_number <= number {
+            return;
+        }
+        let theirs = &bodies[other_number];
+        // Nobody collides with what it tows.
+        let is_own = theirs.agent == own.agent;
+        let keep_order = own.state == State::KeepsOrder && theirs.state == State::KeepsOrder;
+        if is_own || keep_order {
+            return;
+        }
+        let room = (place - middle).length() - radius - radius_of(other_number);
+        if room <= margin {
+            let room = (room - SLACK) as f32;
+            pairs.push(Pair { other, room });
+        }
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ground::Ground;
+    use crate::testing::{Stand, draw_street, put_post, street};
+    use crate::traffic::{Contact, Search};
+    use roadwright_geometry::math::Stream;
+    use roadwright_scenario::{Scenario, Shape};
+    use std::collections::BTreeSet;
+
+    /// Two streets that cross, with posts and boxes beside them, and some on them.
+    fn surroundings() -> Scenario {
+        let mut scenario = Scenario::new("posts");
+        for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
+            draw_street(&mut scenario, (from, to), &street(1, 1));
+        }
+        let mut stream = Stream::new(5, "posts", 0);
+        for number in 0..60 {
+            let (x, y) = (stream.next_in(-60.0, 60.0), stream.next_in(-60.0, 60.0));
+            let (radius, heading) = (0.4, stream.next_in(-3.0, 3.0));
+            put_post(
+                &mut scenario,
+                match number % 2 == 0 {
+                    true => Shape::Circle { x, y, radius },
+                    false => Shape::Box {
+                        x,
+                        y,
+                        heading,
+                        length: 3.0,
+                        width: 1.0,
+                    },
+                },
+            );
+        }
+        scenario
+    }
+
+    /// Pairs of ids that touch, 0 for an obstacle.
+    type Touching = BTreeSet<(u64, u64)>;
+
+    fn compared_with_all(stand: &Stand) -> Touching {
+        let bodies = stand.view().bodies();
+        let driving: Vec<u32> = stand.agents.driving().collect();
+        let (mut touching, id) = (Touching::new(), |a: u32| {
+            stand.agents.identity[a as usize].id
+        });
+        for &a in &driving {
+            let body = bodies.body(a, 0, &stand.types);
+            if stand.ground.obstacles.is_any_touched_by(&body) {
+                touching.insert((0, id(a)));
+            }
+            for &b in driving.iter().filter(|&&b| id(b) > id(a)) {
+                let other = bodies.body(b, 0, &stand.types);
+                if body.penetration(&other) > 0.0 {
+                    touching.insert((id(a), id(b)));
+                }
+            }
+        }
+        touching
+    }
+
+    fn found(stand: &Stand, neighbours: &Neighbours) -> Touching {
+        let search = Search {
+            bodies: stand.view().bodies(),
+            types: &stand.types,
+            routes: &stand.routes,
+            index: &stand.index,
+            neighbours,
+            verify: false,
+        };
+        let mut contacts: Vec<Contact> = Vec::new();
+        (0..neighbours.len()).for_each(|number| search.contacts(number, &mut contacts));
+        let id = |agent: u32| stand.agents.identity[agent as usize].id;
+        let pair = |contact: &Contact| {
+            let other = contact.other.map_or(0, id);
+            (id(contact.agent).min(other), id(contact.agent).max(other))
+        };
+        contacts.iter().map(pair).collect()
+    }
+
+    /// Moves everybody for a step, some along their lanes and some anywhere.
+    fn move_all(stand: &mut Stand, stream: &mut Stream, dt: f64) {
+        for agent in stand.agents.by_growing_id() {
+            let index = agent as usize;
+            let id = stand.agents.identity[index].id;
+            let motion = &mut stand.agents.motion[index];
+            let place = motion.pose.point(motion.speed * dt, 0.0);
+            // A third stays close to its lane, so that what is known of lanes counts.
+            let wild = if id % 3 == 0 { 0.02 } else { 1.5 };
+            motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
+            motion.pose.position = place;
+            let position = &mut stand.agents.position[index];
+            let line = stand.ground.line(position.lanelet);
+            (position.s, position.t) = line.project(place, position.s.clamp(0.0, line.length()));
+        }
+    }
+
+    #[test]
+    fn whoever_touches_is_found_while_some_come_leave_and_jump() {
+        let scenario = surroundings();
+        let mut stand = Stand::crossing();
+        stand.ground = Ground::new(&scenario);
+        stand.index = Index::new(stand.ground.graph().lanelets().len());
+        let lanes = stand.ground.graph().lanelets().len() as u32;
+        let (mut stream, mut neighbours) = (Stream::new(3, "moves", 0), Neighbours::default());
+        let (mut ids, mut with_others, mut with_obstacles, mut lists, mut changes) =
+            (1.., 0, 0, 0, 0);
+        let mut before = Touching::new();
+        for step in 0..1500 {
+            stand.agents.release();
+            stand.agents.note_told();
+            if stand.agents.count() < 16 || step % 97 == 0 {
+                let lane = (stream.next_u64() % u64::from(lanes)) as u32;
+                let length = stand.ground.length(lane);
+                let (s, speed) = (stream.next_in(0.0, length), stream.next_in(0.0, 14.0));
+                stand.car(ids.next().expect("without an end"), &[lane], s, speed);
+            }
+            let all = stand.agents.by_growing_id();
+            if step % 41 == 0 {
+                let agent = all[(stream.next_u64() % all.len() as u64) as usize];
+                stand.agents.remove(agent);
+                stand.dynamics.remove(agent);
+            }
+            if step % 53 == 0 {
+                let pose = &mut stand.agents.motion[all[0] as usize].pose;
+                pose.position += DVec2::new(stream.next_in(-20.0, 20.0), 3.0);
+            }
+            move_all(&mut stand, &mut stream, 0.01);
+            stand.look();
+            let bodies = Bodies {
+                ground: &stand.ground,
+                agents: &stand.agents,
+                dynamics: &stand.dynamics,
+            };
+            let around = Around {
+                bodies,
+                types: &stand.types,
+                verify: false,
+            };
+            neighbours.follow(around, &mut stand.index, None);
+            lists += u32::from(neighbours.bodies.iter().all(|body| body.moved == 0.0));
+            let expected = compared_with_all(&stand);
+            assert_eq!(found(&stand, &neighbours), expected, "step {step}");
+            with_obstacles += expected.iter().filter(|pair| pair.0 == 0).count();
+            with_others += expected.iter().filter(|pair| pair.0 != 0).count();
+            changes += usize::from(before != expected);
+            before = expected;
+        }
+        assert!(
+            with_others > 500 && with_obstacles > 500 && changes > 50,
+            "{with_others} {with_obstacles} {changes}"
+        );
+        assert!((10..500).contains(&lists), "listed {lists} times");
+    }
+}
