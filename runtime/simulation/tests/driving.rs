@@ -41,6 +41,34 @@ fn one_way_road(lanes: usize) -> Scenario {
     scenario
 }
 
+/// Nobody was off the lanes before, so nobody had to be found by place.
+#[test]
+fn who_leaves_its_lane_looks_around_in_the_same_step() {
+    let mut scenario = one_way_road(1);
+    let mut stack = Stack::with_controller("idm");
+    stack.behaviour = ModuleSetting::new("truant");
+    let edit = Edit::Stack("truant".into(), Some(Box::new(stack)));
+    scenario.apply(edit).unwrap();
+    let agent = |stack: &str, s: f64| Agent {
+        stack: stack.into(),
+        start: on_lane(1, -1, s),
+        destination: Some(on_lane(1, -1, 390.0)),
+        ..west_to_east()
+    };
+    put(&mut scenario, 1, agent("truant", 20.0));
+    put(&mut scenario, 2, agent("idm", 60.0));
+    let mut world = World::new(&scenario, &with_test_modules(), &RunOptions::default()).unwrap();
+    while world.time() < 60.0 && !world.is_over() {
+        world.step();
+    }
+    let summary = world.summary();
+    assert_eq!((summary.agents.arrived, summary.collisions.len()), (1, 0));
+    let vehicles = world.snapshot().vehicles;
+    let off = vehicles.iter().find(|one| one.agent == 1).unwrap();
+    let missing = (off.pose.position - DVec2::new(120.0, 20.0)).length();
+    assert!(missing < 3.0 && off.speed < 0.1, "{off:?}");
+}
+
 #[test]
 fn every_controller_drives_through_a_junction_and_arrives() {
     for controller in ["idm", "pursuit", "fuzzy_driver"] {

@@ -429,7 +429,7 @@ mod tests {
         for lanelet in 0..graph.lanelets().len() as u32 {
             for kind in scenario.vehicle_types().values() {
                 let room = lanes.room_aside(lanelet, body_of(kind).exceeds_car());
-                let reach = kind.front().hypot(kind.width);
+                let reach = kind.front() + kind.width;
                 let end = graph.line(lanelet).length() - reach;
                 for step in 0..(4.0 * end) as u32 {
                     let s = 0.25 * f64::from(step);

@@ -165,9 +165,9 @@ impl Effecting<'_> {
         if keeps_to_lanes(self.agents.identity[index].level) {
             let (ground, level) = (self.ground, DynamicsLevel::OneTrack);
             self.dynamics.assign(ground, self.agents, agent, level);
-            // Off the lanes it looks for bodies by place, in this step already.
-            self.locate_bodies();
         }
+        // Off the lanes it looks for bodies by place, in this step already.
+        self.locate_bodies();
         // Whoever is off the lanes must not keep others waiting at a junction.
         self.traffic.claims.forget(agent);
         self.agents.claim[index].granted_to = self.agents.progress[index].at;

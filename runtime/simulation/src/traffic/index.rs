@@ -137,6 +137,10 @@ impl Index {
             return;
         }
         self.is_located = true;
+        self.largest = 0.0;
+        self.located.clear();
+        self.parts.clear();
+        self.middles.clear();
         for agent in bodies.agents.driving() {
             let vehicle_type = types.get(bodies.agents.identity[agent as usize].vehicle_type);
             self.located.push(agent);
@@ -154,6 +158,15 @@ impl Index {
             }
         }
         self.grid.rebuild(&self.middles, CELL);
+    }
+
+    /// Gives back the room of the grid, which has to be made anew when it is wanted next.
+    pub(crate) fn forget_places(&mut self) {
+        self.is_located = false;
+        self.located = Vec::new();
+        self.parts = Vec::new();
+        self.middles = Vec::new();
+        self.grid = GridIndex::new();
     }
 
     /// Calls `visit` with the number and the middle of the agents around a place, at least those
@@ -195,15 +208,11 @@ impl Index {
             self.ranges[lanelet as usize] = Range::default();
         }
         self.occupied.clear();
-        self.located.clear();
-        self.parts.clear();
-        self.middles.clear();
         self.entry_of.clear();
         self.entry_of.resize(capacity, ABSENT);
         self.driving = 0;
         self.any_off_lane = false;
         self.is_located = false;
-        self.largest = 0.0;
     }
 
     fn count(&mut self, lanelet: LaneletId) {

@@ -119,6 +119,16 @@ impl Around<'_> {
 }
 
 impl Around<'_> {
+    /// How far a body may move without touching an obstacle, m, at least; looked for up to `most`.
+    fn room_to_obstacles(&self, body: &Followed, most: f64) -> f64 {
+        let on_lane = self.room_on_lane(body.agent, body.part);
+        if on_lane > SLACK {
+            return on_lane;
+        }
+        let covered = self.bodies.body(body.agent, body.part, self.types);
+        self.bodies.ground.obstacles.room_around(&covered, most)
+    }
+
     /// How far an agent's body may move without touching an obstacle, m, by what is known of the lane that it
     /// keeps to; 0 or less if nothing is known.
     fn room_on_lane(&self, agent: u32, part: u8) -> f64 {
@@ -161,10 +171,10 @@ impl Neighbours {
         helpers: Option<&rayon::ThreadPool>,
     ) {
         // With somebody off the lanes the grid is made in each step, and needs no list with a margin.
-        if index.any_off_lane || !self.holds_still(around, index.driving) {
+        if index.any_off_lane || !self.holds_still(around, index.driving, helpers) {
             self.list(around, index, helpers);
         }
-        self.look_for_obstacles(around);
+        self.look_for_obstacles(around, helpers);
     }
 
     /// Forgets all: what is known of vehicle types or obstacles may have changed.
@@ -209,32 +219,51 @@ impl Neighbours {
 
     /// Adds up how far bodies have moved. Returns whether the list still holds: nobody has come who is not
     /// in it, nobody has another body, and nobody has moved by half of the margin.
-    fn holds_still(&mut self, around: Around<'_>, driving: usize) -> bool {
-        let (mut vehicles, mut farthest) = (0, 0.0f32);
-        for body in &mut self.bodies {
+    fn holds_still(
+        &mut self,
+        around: Around<'_>,
+        driving: usize,
+        helpers: Option<&rayon::ThreadPool>,
+    ) -> bool {
+        let margin = self.margin;
+        let holds = |body: &mut Followed| {
             if body.state == State::Gone {
-                continue;
+                return true;
             }
             let who = &around.bodies.agents.identity[body.agent as usize];
             let state = around.state(who);
             if state == State::Gone {
                 body.state = state;
-                continue;
+                return true;
             }
             if state != body.state || who.vehicle_type != body.vehicle_type {
                 return false;
             }
             body.go_to(around.find(body.agent, body.part));
-            farthest = farthest.max(body.moved);
-            vehicles += usize::from(body.part == 0);
-        }
-        vehicles == driving && 2.0 * farthest <= self.margin
+            // Not so either if that is no number.
+            2.0 * body.moved <= margin
+        };
+        let is_vehicle = |body: &&Followed| body.part == 0 && body.state != State::Gone;
+        all(&mut self.bodies, helpers, holds)
+            && self.bodies.iter().filter(is_vehicle).count() == driving
     }
 
     /// Lists all bodies with their neighbours.
     fn list(&mut self, around: Around<'_>, index: &mut Index, helpers: Option<&rayon::ThreadPool>) {
         index.locate(&around.bodies, around.types);
-        let index = &*index;
+        self.list_located(around, index, helpers);
+        if !index.any_off_lane {
+            // Nobody else looks into it in most steps.
+            index.forget_places();
+        }
+    }
+
+    fn list_located(
+        &mut self,
+        around: Around<'_>,
+        index: &Index,
+        helpers: Option<&rayon::ThreadPool>,
+    ) {
         let margin = if index.any_off_lane { 0.0 } else { MARGIN };
         self.margin = margin as f32;
         self.bodies.clear();
@@ -292,7 +321,7 @@ impl Neighbours {
     }
 
     /// Finds out how far those may move who have used up the room to obstacles that they had.
-    fn look_for_obstacles(&mut self, around: Around<'_>) {
+    fn look_for_obstacles(&mut self, around: Around<'_>, helpers: Option<&rayon::ThreadPool>) {
         let obstacles = &around.bodies.ground.obstacles;
         let displaced = around.bodies.dynamics.rigid.displaced();
         if obstacles.is_empty() || !displaced.is_empty() {
@@ -301,20 +330,29 @@ impl Neighbours {
             return;
         }
         let margin = OBSTACLE_MARGIN.min(f64::from(self.margin));
-        for body in &mut self.bodies {
-            if body.state != State::Free || body.moved < body.free_to {
-                continue;
+        all(&mut self.bodies, helpers, |body| {
+            if body.state == State::Free && body.moved >= body.free_to {
+                let room = around.room_to_obstacles(body, margin);
+                body.free_to = body.moved + (room - SLACK).max(0.0) as f32;
             }
-            let on_lane = around.room_on_lane(body.agent, body.part);
-            let room = match on_lane > SLACK {
-                true => on_lane,
-                false => {
-                    let covered = around.bodies.body(body.agent, body.part, around.types);
-                    obstacles.room_around(&covered, margin)
-                }
-            };
-            body.free_to = body.moved + (room - SLACK).max(0.0) as f32;
-        }
+            true
+        });
+    }
+}
+
+/// Calls `visit` with all bodies, shared out among helpers, until it returns `false` for one. Returns whether
+/// it never did.
+fn all(
+    bodies: &mut [Followed],
+    helpers: Option<&rayon::ThreadPool>,
+    visit: impl Fn(&mut Followed) -> bool + Sync + Send,
+) -> bool {
+    match helpers {
+        None => bodies.iter_mut().all(visit),
+        Some(helpers) => helpers.install(|| {
+            let slices = bodies.par_chunks_mut(SLICE);
+            slices.all(|slice| slice.iter_mut().all(&visit))
+        }),
     }
 }
 
@@ -452,7 +490,7 @@ mod tests {
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
             // A third stays close to its lane, so that what is known of lanes counts.
-            let wild = if id % 3 == 0 { 0.02 } else { 1.5 };
+            let wild = if id.is_multiple_of(3) { 0.02 } else { 1.5 };
             motion.pose.heading += wild * stream.next_in(-1.0, 1.0) * dt;
             motion.pose.position = place;
             let position = &mut stand.agents.position[index];

@@ -26,6 +26,9 @@ pub(crate) fn add_to(registry: &mut Registry) {
     registry.add(Entry::<dyn Behaviour>::new(RECKLESS, &[], || {
         Box::new(Reckless)
     }));
+    registry.add(Entry::<dyn Behaviour>::new(TRUANT, &[], || {
+        Box::new(Truant)
+    }));
     registry.add(Entry::<dyn Behaviour>::new(PACE, &PACE_PARAMETERS, || {
         Box::new(Pace)
     }));
@@ -162,6 +165,38 @@ impl Behaviour for Reckless {
             .for_each(|output| output.speed_factor = 1.0);
         for &index in step.indices {
             effects.push(index, Effect::IgnoreLaw(true));
+        }
+    }
+}
+
+/// Leaves its lane after three seconds, and stands at a place to the left of a road along x.
+struct Truant;
+
+static TRUANT: ModuleInfo = ModuleInfo {
+    id: "truant",
+    name: "Truant",
+    doc: "Leaves its lane after three seconds.",
+};
+
+impl Logic for Truant {}
+
+impl Behaviour for Truant {
+    fn step(
+        &self,
+        _: &ParameterSet,
+        step: &Step<'_>,
+        _: Option<&Arc<Scene>>,
+        _: &[BehaviourInput],
+        outputs: &mut [BehaviourOutput],
+        effects: &mut Effects,
+    ) {
+        outputs
+            .iter_mut()
+            .for_each(|output| output.speed_factor = 1.0);
+        let is_time = (step.time - 3.0).abs() < 0.5 * step.period;
+        for &index in step.indices.iter().filter(|_| is_time) {
+            let path = vec![((80.0, 6.0).into(), 5.0), ((120.0, 20.0).into(), 0.0)];
+            effects.push(index, Effect::DrivePath(path));
         }
     }
 }
