@@ -36,33 +36,6 @@ pub struct LineSpan {
     pub count: u32,
 }
 
-/// A chord of a centre line, kept by a body that moves along it. It saves a look at the points of the
-/// line, which are seldom in the processor's cache.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Chord {
-    start: DVec2,
-    chord: DVec2,
-    spacing: f64,
-    index: u32,
-}
-
-impl Chord {
-    /// What [`CentreLine::project`] gives, bit by bit, if it would look at this chord only; `None`
-    /// if the line has to be asked.
-    #[inline]
-    pub fn project(&self, point: DVec2, guess: f64) -> Option<(f64, f64)> {
-        // A chord that was never set has a spacing of 0: `along` is then no number, is not in the
-        // range, and the line is asked.
-        let is_here = guess >= 0.0 && (guess / self.spacing) as u32 == self.index;
-        let along = (point - self.start).dot(self.chord) / (self.spacing * self.spacing);
-        if !is_here || !(0.0..=1.0).contains(&along) {
-            return None;
-        }
-        let t = self.chord.perp_dot(point - self.start) / self.spacing;
-        Some(((f64::from(self.index) + along) * self.spacing, t))
-    }
-}
-
 impl LineSpan {
     /// Length, m.
     #[inline]
@@ -248,26 +221,6 @@ impl<'a> CentreLine<'a> {
     /// from the guess; exact on the polyline within a few metres of it.
     #[inline]
     pub fn project(&self, point: DVec2, guess: f64) -> (f64, f64) {
-        self.foot(point, guess).0
-    }
-
-    /// As [`project`](Self::project), with the chord that the foot is on.
-    #[inline]
-    pub fn project_with_chord(&self, point: DVec2, guess: f64) -> ((f64, f64), Chord) {
-        let (foot, index) = self.foot(point, guess);
-        let start = self.poses[index].position;
-        let chord = Chord {
-            start,
-            chord: self.poses[index + 1].position - start,
-            spacing: self.spacing,
-            index: index as u32,
-        };
-        (foot, chord)
-    }
-
-    /// The foot of a point, and the index of its chord.
-    #[inline]
-    fn foot(&self, point: DVec2, guess: f64) -> ((f64, f64), usize) {
         // The guess is mostly the foot of a step ago, on the same chord or the one before it: the walk
         // is over after one or two looks.
         let (mut index, _) = self.place(guess);
@@ -289,7 +242,7 @@ impl<'a> CentreLine<'a> {
                 continue;
             }
             let t = chord.perp_dot(point - start) / self.spacing;
-            return (((index as f64 + along) * self.spacing, t), index);
+            return ((index as f64 + along) * self.spacing, t);
         }
     }
 
@@ -353,31 +306,6 @@ mod tests {
             assert!(off < 0.0105 && spacing >= 1.0, "{radius}: {spacing}");
             assert!(off > 0.006 || spacing == 10.0, "{radius}: {spacing}");
         }
-    }
-
-    #[test]
-    fn a_remembered_chord_gives_the_same_bits_or_nothing() {
-        let mut lines = CentreLines::default();
-        let bend = |i: u32| 30.0 * crate::unit(0.05 * f64::from(i));
-        let points: Vec<DVec2> = (0..40).map(bend).collect();
-        let span = lines.push(&points).unwrap();
-        let line = lines.line(span);
-        let (mut chord, mut s, mut known) = (Chord::default(), 0.0, 0);
-        for step in 0..3000 {
-            // Along the bend by a few centimetres, back and forth across it, and beyond both ends.
-            let pose = line.pose(0.025 * f64::from(step) - 5.0);
-            let point = pose.point(0.01 * f64::from(step % 7), 0.3 * f64::from(step % 5) - 0.6);
-            let expected = line.project(point, s);
-            match chord.project(point, s) {
-                Some(foot) => {
-                    assert_eq!(foot, expected, "step {step}");
-                    known += 1;
-                }
-                None => chord = line.project_with_chord(point, s).1,
-            }
-            s = expected.0;
-        }
-        assert!(known > 2000, "{known}");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::messages::{LogLine, Messages};
 use crate::modules::{Modules, Rota, SignalControllers, node_of};
 use crate::options::{RunOptions, SimulationError, helpers};
 use crate::perception::Surroundings;
-use crate::route::{Foothold, Routes};
+use crate::route::Routes;
 use crate::setup::Sources;
 use crate::stage::Stage;
 use crate::stages::appear::Scene;
@@ -35,7 +35,6 @@ struct Scratch {
     behaving: Behaving,
     controlling: Controlling,
     contacts: Vec<Contact>,
-    footholds: Vec<Foothold>,
 }
 
 /// A running scenario.
@@ -381,9 +380,8 @@ impl World {
             finished: &mut self.finished,
         };
         let (ground, types) = (&*self.ground, &self.types);
-        let footholds = &mut self.scratch.footholds;
         let fixed = (ground, types, &self.hands);
-        self.agent_updates += advance::advance(fixed, footholds, helpers, &mut exit);
+        self.agent_updates += advance::advance(fixed, helpers, &mut exit);
     }
 
     fn collide(&mut self) {
@@ -515,8 +513,6 @@ impl World {
     }
 
     fn editing(&mut self) -> Editing<'_> {
-        // New roads may use the same numbers.
-        self.scratch.footholds.clear();
         Editing {
             clock: &self.clock,
             ground: &mut self.ground,

@@ -2,7 +2,6 @@
 
 use super::{Body, Level, LevelStep};
 use crate::agents::Motion;
-use crate::route::Foothold;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::dynamic::{Banked, Wish};
@@ -34,7 +33,6 @@ impl SlipState {
 
 impl Level for DynamicOneTrack {
     type State = SlipState;
-    type Footing = Foothold;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::DynamicOneTrack;
 

@@ -52,7 +52,6 @@ pub(crate) struct LaneState {
 
 impl Level for Lane {
     type State = LaneState;
-    type Footing = ();
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Lane;
 

@@ -39,7 +39,6 @@ use crate::agents::{Agents, Command, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
-use crate::route::Footing;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
@@ -178,9 +177,6 @@ pub(crate) trait Level {
     /// straight on is the default.
     type State: Copy + Default + Send;
 
-    /// What is remembered of the lanelet under one of its bodies; it is not state.
-    type Footing: Footing;
-
     /// Its name.
     const LEVEL: DynamicsLevel;
 
@@ -190,7 +186,7 @@ pub(crate) trait Level {
     /// Looks at what moving a body that is on a lane reads of the ground, so that it is at hand then.
     #[inline]
     fn touch(ground: &Ground, position: &LanePosition) -> f64 {
-        ground.length(position.lanelet)
+        ground.line(position.lanelet).position(position.s).x
     }
 
     /// Whether a body may be in the middle of a stride in which nothing happens to it.

@@ -2,7 +2,6 @@
 
 use super::{Body, Level, LevelStep};
 use crate::agents::Motion;
-use crate::route::Foothold;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
@@ -14,7 +13,6 @@ pub(crate) struct OneTrack;
 
 impl Level for OneTrack {
     type State = f64;
-    type Footing = Foothold;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::OneTrack;
 

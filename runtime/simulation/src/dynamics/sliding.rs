@@ -2,7 +2,6 @@
 
 use super::{Body, Level, LevelStep};
 use crate::agents::Motion;
-use crate::route::Foothold;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;
@@ -26,7 +25,6 @@ pub(crate) struct SkidState {
 
 impl Level for Sliding {
     type State = SkidState;
-    type Footing = Foothold;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Sliding;
 

@@ -16,7 +16,7 @@ pub(crate) use line::Stretch;
 pub(crate) use path::GroundPath;
 pub use path::Waypoint;
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
-pub(crate) use progress::{Arrival, Foothold, Footing, Travel};
+pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::{RouteId, Routes};
 
 use crate::agents::{LanePosition, Progress};

@@ -16,7 +16,6 @@ use super::{Goal, Leg, Route, Routes};
 use crate::agents::{Claim, LanePosition, Progress};
 use crate::ground::Ground;
 use roadwright_geometry::DVec2;
-use roadwright_geometry::centre_line::Chord;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// An open-ground goal counts as reached within this, m ([Gerdelan 2011], chapter 12).
@@ -27,76 +26,6 @@ pub(crate) struct Travel<'a> {
     pub(crate) routes: &'a mut Routes,
     pub(crate) progress: &'a mut Progress,
     pub(crate) claim: &'a mut Claim,
-}
-
-/// What an agent remembers of the lanelet under it, so that a step needs nothing of the ground. It
-/// is not state: without it the ground is asked, with the same bits.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Foothold {
-    lanelet: LaneletId,
-    length: f64,
-    chord: Chord,
-}
-
-impl Default for Foothold {
-    fn default() -> Self {
-        Self {
-            lanelet: NO_LANELET,
-            length: 0.0,
-            chord: Chord::default(),
-        }
-    }
-}
-
-/// What is remembered of the lanelet under a body that is projected onto it.
-pub(crate) trait Footing: Copy + Default + Send {
-    /// Distance along a lanelet and to its left of the foot of a place, m, and the length of the lanelet.
-    fn project(
-        &mut self,
-        ground: &Ground,
-        lanelet: LaneletId,
-        place: DVec2,
-        guess: f64,
-    ) -> ((f64, f64), f64);
-}
-
-impl Footing for Foothold {
-    #[inline]
-    fn project(
-        &mut self,
-        ground: &Ground,
-        lanelet: LaneletId,
-        place: DVec2,
-        guess: f64,
-    ) -> ((f64, f64), f64) {
-        if self.lanelet == lanelet
-            && let Some(foot) = self.chord.project(place, guess)
-        {
-            return (foot, self.length);
-        }
-        let (foot, chord) = ground.line(lanelet).project_with_chord(place, guess);
-        *self = Self {
-            lanelet,
-            length: ground.length(lanelet),
-            chord,
-        };
-        (foot, self.length)
-    }
-}
-
-/// Bodies that are not projected remember nothing.
-impl Footing for () {
-    #[inline]
-    fn project(
-        &mut self,
-        ground: &Ground,
-        lanelet: LaneletId,
-        place: DVec2,
-        guess: f64,
-    ) -> ((f64, f64), f64) {
-        let foot = ground.line(lanelet).project(place, guess);
-        (foot, ground.length(lanelet))
-    }
 }
 
 /// Farther from the end of its lane nobody is in need of a gap, m.
@@ -231,13 +160,12 @@ impl Progress {
         position: &mut LanePosition,
         route: &Route,
         ground: &Ground,
-        footing: &mut impl Footing,
         place: DVec2,
     ) {
         loop {
             let lanelet = position.lanelet;
-            let (foot, length) = footing.project(ground, lanelet, place, position.s);
-            (position.s, position.t) = foot;
+            let length = ground.length(lanelet);
+            (position.s, position.t) = ground.line(lanelet).project(place, position.s);
             // Beyond the end of its lanelet it is on the next one of the route, and projected again:
             // at speed a short lanelet is passed in one step. Where the lane has to be left sideways,
             // or the route ends, s stays beyond the end.

@@ -12,7 +12,7 @@ use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
-use crate::route::{Arrival, Foothold, Footing, Route, Routes};
+use crate::route::{Arrival, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_geometry::DVec2;
@@ -47,26 +47,20 @@ struct Scene<'a> {
 }
 
 /// What moving writes of one agent.
-struct Mover<'a, S, F> {
+struct Mover<'a, S> {
     state: &'a mut S,
     motion: &'a mut Motion,
     position: &'a mut LanePosition,
     progress: &'a mut Progress,
     statistics: &'a mut Statistics,
-    footing: &'a mut F,
 }
 
-/// Moves all bodies by a step, level by level. Returns how many moved. `footholds` is scratch.
+/// Moves all bodies by a step, level by level. Returns how many moved.
 pub(crate) fn advance(
     (ground, types, hands): (&Ground, &VehicleTypes, &Hands),
-    footholds: &mut Vec<Foothold>,
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {
-    let on_lanes = exit.agents.count_of(DynamicsLevel::Lane);
-    if exit.agents.count() > on_lanes {
-        footholds.resize(exit.agents.capacity(), Foothold::default());
-    }
     for level in DynamicsLevel::ALL {
         if exit.agents.count_of(level) > 0 {
             exit.dynamics.grow(level, exit.agents.capacity());
@@ -75,7 +69,6 @@ pub(crate) fn advance(
     // Before anybody leaves: who arrives in this step has moved in it as well.
     let moved = exit.agents.count() as u64;
     let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
-    let capacity = agents.capacity();
     // Taken out while columns are lent to the levels.
     let pedals = std::mem::take(&mut agents.pedals);
     let among = Scene {
@@ -93,26 +86,22 @@ pub(crate) fn advance(
     };
     // Level by level, in any order: no body of these levels reads where others have come to in this
     // step.
-    let mut arrivals =
-        advance_level::<OneTrack>(scene, &mut dynamics.one_track, footholds, helpers, agents);
+    let mut arrivals = advance_level::<OneTrack>(scene, &mut dynamics.one_track, helpers, agents);
     arrivals.extend(advance_level::<Lane>(
         scene,
         &mut dynamics.lane,
-        &mut vec![(); capacity],
         helpers,
         agents,
     ));
     arrivals.extend(advance_level::<DynamicOneTrack>(
         scene,
         &mut dynamics.dynamic_one_track,
-        footholds,
         helpers,
         agents,
     ));
     arrivals.extend(advance_level::<Sliding>(
         scene,
         &mut dynamics.sliding,
-        footholds,
         helpers,
         agents,
     ));
@@ -130,7 +119,6 @@ pub(crate) fn advance(
     arrivals.extend(advance_level::<Rigid>(
         among,
         &mut moved_rigidly,
-        footholds,
         helpers,
         agents,
     ));
@@ -204,7 +192,6 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
 fn advance_level<L: Level>(
     scene: Scene<'_>,
     states: &mut [L::State],
-    footings: &mut [L::Footing],
     helpers: Option<&rayon::ThreadPool>,
     agents: &mut Agents,
 ) -> Vec<(u32, Arrival)> {
@@ -224,7 +211,6 @@ fn advance_level<L: Level>(
         &mut agents.position[..],
         &mut agents.progress[..],
         &mut agents.statistics[..],
-        &mut footings[..count],
     );
     let Some(helpers) = helpers else {
         return advance_slice::<L>(&scene, 0, columns);
@@ -232,7 +218,7 @@ fn advance_level<L: Level>(
     // Each slice writes the rows of its own agents and reads nobody else's, so any number of threads
     // gives the same bits. `collect` keeps the order of slices.
     helpers.install(|| {
-        let (identity, command, states, motion, position, progress, statistics, footings) = columns;
+        let (identity, command, states, motion, position, progress, statistics) = columns;
         identity
             .par_chunks(SLICE)
             .zip(command.par_chunks(SLICE))
@@ -241,10 +227,9 @@ fn advance_level<L: Level>(
             .zip(position.par_chunks_mut(SLICE))
             .zip(progress.par_chunks_mut(SLICE))
             .zip(statistics.par_chunks_mut(SLICE))
-            .zip(footings.par_chunks_mut(SLICE))
             .enumerate()
-            .map(|(slice, (((((((a, b), c), d), e), f), g), h))| {
-                advance_slice::<L>(&scene, (slice * SLICE) as u32, (a, b, c, d, e, f, g, h))
+            .map(|(slice, ((((((a, b), c), d), e), f), g))| {
+                advance_slice::<L>(&scene, (slice * SLICE) as u32, (a, b, c, d, e, f, g))
             })
             .collect::<Vec<_>>()
             .concat()
@@ -252,7 +237,7 @@ fn advance_level<L: Level>(
 }
 
 /// The columns of a slice of agents.
-type Columns<'a, S, F> = (
+type Columns<'a, S> = (
     &'a [Identity],
     &'a [Command],
     &'a mut [S],
@@ -260,7 +245,6 @@ type Columns<'a, S, F> = (
     &'a mut [LanePosition],
     &'a mut [Progress],
     &'a mut [Statistics],
-    &'a mut [F],
 );
 
 /// Moves the agents of a level in a slice, the first of which has the index `first`. Returns who
@@ -268,9 +252,9 @@ type Columns<'a, S, F> = (
 fn advance_slice<L: Level>(
     scene: &Scene<'_>,
     first: u32,
-    columns: Columns<'_, L::State, L::Footing>,
+    columns: Columns<'_, L::State>,
 ) -> Vec<(u32, Arrival)> {
-    let (identity, command, states, motion, position, progress, statistics, footings) = columns;
+    let (identity, command, states, motion, position, progress, statistics) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
         if number % WARMED == 0 {
@@ -288,7 +272,6 @@ fn advance_slice<L: Level>(
             position: &mut position[number],
             progress: &mut progress[number],
             statistics: &mut statistics[number],
-            footing: &mut footings[number],
         };
         let pedals = scene.pedals.get(first as usize + number);
         let order = Order {
@@ -346,11 +329,11 @@ impl Scene<'_> {
     }
 }
 
-impl<S, F: Footing> Mover<'_, S, F> {
+impl<S> Mover<'_, S> {
     /// Moves the body by a step of its level, and finds its place on the route. Returns whether it has
     /// arrived.
     #[inline]
-    fn advance<L: Level<State = S, Footing = F>>(
+    fn advance<L: Level<State = S>>(
         mut self,
         who: &Identity,
         order: &Order,
@@ -428,7 +411,7 @@ impl<S, F: Footing> Mover<'_, S, F> {
     }
 }
 
-impl<S, F> Mover<'_, S, F> {
+impl<S> Mover<'_, S> {
     /// Up to where on its lanelet nothing happens to an agent but that it drives on, m; 0 where it seeks
     /// a gap, leaves a lane, or has its next goal.
     #[inline]
@@ -444,7 +427,7 @@ impl<S, F> Mover<'_, S, F> {
     }
 }
 
-impl<S, F: Footing> Mover<'_, S, F> {
+impl<S> Mover<'_, S> {
     /// Moves a body on along its lanelets by the distance that its level says. Returns how far it
     /// went, m.
     #[inline]
@@ -465,7 +448,7 @@ impl<S, F: Footing> Mover<'_, S, F> {
         let place = self.motion.pose.position;
         if self.position.is_on_lane() {
             self.progress
-                .locate(self.position, route, scene.ground, self.footing, place);
+                .locate(self.position, route, scene.ground, place);
         } else if let Some(path) = route.path_to(self.progress.reached) {
             (self.position.s, self.position.t) = path.line().project(place, self.position.s);
         }

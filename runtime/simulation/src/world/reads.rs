@@ -156,8 +156,7 @@ impl World {
     /// drive.
     pub fn bytes_per_agent(&self) -> f64 {
         let rows = self.scratch.behaving.rows.bytes() + self.scratch.controlling.bytes();
-        let footholds = size_of_val(&self.scratch.footholds[..]);
-        let columns = self.agents.bytes() + footholds + self.dynamics.bytes();
+        let columns = self.agents.bytes() + self.dynamics.bytes();
         let traffic = self.traffic.index.bytes()
             + self.traffic.neighbours.bytes()
             + self.traffic.claims.bytes();

@@ -15,7 +15,6 @@ use super::{Body, Dynamics, Level, LevelStep};
 
 use crate::agents::Motion;
 use crate::ground::{Displaced, Ground};
-use crate::route::Foothold;
 use crate::snapshot::Attitude;
 use glam::DVec2;
 use roadwright_geometry::math::{asin, wrap_angle};
@@ -38,7 +37,6 @@ pub(crate) struct Rigid;
 /// The motion of a body is there when its turn comes: all have moved together.
 impl Level for Rigid {
     type State = Motion;
-    type Footing = Foothold;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Rigid;
 
