@@ -247,17 +247,21 @@ impl Surroundings<'_> {
                 None => self.is_watched(id),
             };
             let around = swing_around(self.graph, swings, id);
-            let touched = |aside: f64, among: [bool; 2]| {
-                [0, 1].map(|class| among[class] && self.may_touch(id, class, around[class] + aside))
-            };
             let (is_touched, is_touched_aside) = match before {
                 // It depends on the lanelets around it as well.
                 Some((before, lanes, copy)) if self.swung_as(lanes, copy) == Some(around) => {
                     (before.is_touched, before.is_touched_aside)
                 }
                 _ => {
-                    let aside = touched(ASIDE, [is_watched; 2]);
-                    (touched(0.0, aside), aside)
+                    let aside = [0, 1].map(|class| {
+                        let swing = around[class] + ASIDE;
+                        self.reaches_beyond_sight(class, swing)
+                            || is_watched && self.may_touch(id, class, swing)
+                    });
+                    let touched = [0, 1].map(|class| {
+                        is_watched && aside[class] && self.may_touch(id, class, around[class])
+                    });
+                    (touched, aside)
                 }
             };
             let is_seen = match before {
@@ -294,6 +298,13 @@ impl Surroundings<'_> {
         let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
         let mut stretches = self.stretches(id);
         stretches.any(|stretch| self.obstacles.any_near(stretch, reach))
+    }
+
+    /// Whether vehicles of a class may reach farther from a lane than obstacles are looked for. No point of one
+    /// is farther from the lane than from its own rear axle, however the lane bends.
+    fn reaches_beyond_sight(&self, class: usize, swing: f64) -> bool {
+        let size = self.sizes[class];
+        0.5 * size.width + swing.min(size.reach + ASIDE) + SLACK > WATCH_DISTANCE
     }
 
     /// From the rear axle on the line to the front, and from there as far as one sees, m.

@@ -23,6 +23,7 @@ use glam::DVec2;
 use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::lane_graph::LaneletId;
 
 /// Circles around bodies with less room than this between them are neighbours, m.
 const MARGIN: f64 = 8.0;
@@ -73,7 +74,7 @@ enum State {
     Gone,
 }
 
-/// A body near another one of a lower number.
+/// A neighbour of a body that has a lower number.
 #[derive(Debug, Clone, Copy)]
 struct Pair {
     other: u32,
@@ -116,9 +117,7 @@ impl Around<'_> {
             }
         }
     }
-}
 
-impl Around<'_> {
     /// How far a body may move without touching an obstacle, m, at least; looked for up to `most`.
     fn room_to_obstacles(&self, body: &Followed, most: f64) -> f64 {
         let on_lane = self.room_on_lane(body.agent, body.part);
@@ -138,15 +137,25 @@ impl Around<'_> {
         if !position.is_on_lane() || part > 0 {
             return 0.0;
         }
-        let (lanes, reach) = (&ground.lane_obstacles, reach(kind));
-        let mut room = lanes.room_aside(position.lanelet, kind.is_long());
-        if position.s + reach > ground.length(position.lanelet) {
-            // Its front may be on one of those already.
-            let successors = ground.successors(position.lanelet);
-            let beyond = successors
-                .iter()
-                .map(|&next| lanes.room_aside(next, kind.is_long()));
-            room = room.min(beyond.reduce(f64::min).unwrap_or(0.0));
+        let (graph, reach) = (ground.graph(), reach(kind));
+        let room_beside = |id: LaneletId| ground.lane_obstacles.room_aside(id, kind.is_long());
+        // Where a body reaches over an end of its lanelet by so much, m, the room is the least on all of those
+        // beyond; nothing is known where there is none, or a short one.
+        let room_beyond = |beyond: &[LaneletId], over: f64| {
+            let room = |&id: &LaneletId| match over <= ground.length(id) {
+                true => room_beside(id),
+                false => 0.0,
+            };
+            beyond.iter().map(room).reduce(f64::min).unwrap_or(0.0)
+        };
+        let (lanelet, s) = (position.lanelet, position.s);
+        let (over_start, over_end) = (reach - s, s + reach - ground.length(lanelet));
+        let mut room = room_beside(lanelet);
+        if over_start > 0.0 {
+            room = room.min(room_beyond(graph.predecessors(lanelet), over_start));
+        }
+        if over_end > 0.0 {
+            room = room.min(room_beyond(ground.successors(lanelet), over_end));
         }
         if room <= position.t.abs() {
             return 0.0;
@@ -381,6 +390,8 @@ fn pairs_of(
     let middle = index.middles[number];
     let radius_of = |number: usize| index.radius(number, &around.bodies, around.types);
     let radius = radius_of(number);
+    // More than the margin by what is not added up of moves.
+    let margin = margin + SLACK;
     index.for_each_near(middle, radius + index.largest + margin, |other, place| {
         let other_number = other as usize;
         // Each pair is found twice in the grid.
@@ -412,11 +423,19 @@ mod tests {
     use roadwright_scenario::{Scenario, Shape};
     use std::collections::BTreeSet;
 
-    /// Two streets that cross, with posts and boxes beside them, and some on them.
+    /// Two streets that cross, with posts and boxes beside them, and some on them, and one with posts along it.
     fn surroundings() -> Scenario {
         let mut scenario = Scenario::new("posts");
         for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
             draw_street(&mut scenario, (from, to), &street(1, 1));
+        }
+        // Along this one posts stand farther from the lanes than who keeps to them can touch.
+        let aside = ((-60.0, -90.0), (60.0, -90.0));
+        draw_street(&mut scenario, aside, &street(1, 1));
+        for number in 0..32 {
+            let (x, side) = (7.0 * f64::from(number / 2) - 55.0, f64::from(number % 2));
+            let (y, radius) = (9.2 * side - 94.6, 0.4);
+            put_post(&mut scenario, Shape::Circle { x, y, radius });
         }
         let mut stream = Stream::new(5, "posts", 0);
         for number in 0..60 {
@@ -506,6 +525,9 @@ mod tests {
         stand.ground = Ground::new(&scenario);
         stand.index = Index::new(stand.ground.graph().lanelets().len());
         let lanes = stand.ground.graph().lanelets().len() as u32;
+        let has_room = |&lanelet: &u32| stand.ground.lane_obstacles.room_aside(lanelet, true) > 0.0;
+        let free: Vec<u32> = (0..lanes).filter(has_room).collect();
+        let kinds = scenario.vehicle_types().len() as u64;
         let (mut stream, mut neighbours) = (Stream::new(3, "moves", 0), Neighbours::default());
         let (mut ids, mut with_others, mut with_obstacles, mut lists, mut changes) =
             (1.., 0, 0, 0, 0);
@@ -514,10 +536,19 @@ mod tests {
             stand.agents.release();
             stand.agents.note_told();
             if stand.agents.count() < 16 || step % 97 == 0 {
-                let lane = (stream.next_u64() % u64::from(lanes)) as u32;
+                // Half of all where the lane says that there is room.
+                let any = stream.next_u64();
+                let lane = match step % 2 {
+                    0 => free[(any % free.len() as u64) as usize],
+                    _ => (any % u64::from(lanes)) as u32,
+                };
                 let length = stand.ground.length(lane);
                 let (s, speed) = (stream.next_in(0.0, length), stream.next_in(0.0, 14.0));
-                stand.car(ids.next().expect("without an end"), &[lane], s, speed);
+                let id = ids.next().expect("without an end");
+                let agent = stand.car(id, &[lane], s, speed);
+                // Buses as well, whose tails reach over the start of a lanelet.
+                stand.agents.identity[agent as usize].vehicle_type = (id % kinds) as u16;
+                stand.agents.motion[agent as usize].pose.heading += stream.next_in(-0.6, 0.6);
             }
             let all = stand.agents.by_growing_id();
             if step % 41 == 0 {
