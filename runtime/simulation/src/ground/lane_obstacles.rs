@@ -17,8 +17,8 @@ const WATCH_DISTANCE: f64 = 6.0;
 const SLACK: f64 = 0.25;
 
 /// How far beside the middle of a lane bodies may be that steer for themselves, m: more than what they need to
-/// keep to it.
-const ASIDE: f64 = 0.75;
+/// keep to it, in gentle bends as well.
+const ASIDE: f64 = 1.0;
 
 /// How near obstacles are to one lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -27,7 +27,8 @@ struct Nearness {
     is_watched: bool,
     /// Whether a car, and any vehicle, that drives along its middle may touch one.
     is_touched: [bool; 2],
-    /// The same of one that is up to [`ASIDE`] beside its middle.
+    /// Whether one may be touched by a car, and by any vehicle, of which no point of the middle is farther than
+    /// [`ASIDE`] from the middle of the lanelet.
     is_touched_aside: [bool; 2],
     /// Whether somebody on it may see one that is in a way.
     is_seen: bool,
@@ -107,8 +108,8 @@ impl LaneObstacles {
         self.lanes[lanelet as usize].is_touched[usize::from(is_long)]
     }
 
-    /// How far a vehicle on a lanelet may be beside its middle without touching an obstacle, m: 0 if nothing is
-    /// known. One that is no car is long.
+    /// How far the middle of a vehicle, from its rear to its front, may be from the middle of a lanelet at most
+    /// without touching an obstacle beside that, m: 0 if nothing is known. One that is no car is long.
     #[inline]
     pub(crate) fn room_aside(&self, lanelet: LaneletId, is_long: bool) -> f64 {
         match self.lanes[lanelet as usize].is_touched_aside[usize::from(is_long)] {
@@ -247,22 +248,16 @@ impl Surroundings<'_> {
                 None => self.is_watched(id),
             };
             let around = swing_around(self.graph, swings, id);
-            let (is_touched, is_touched_aside) = match before {
+            let is_touched = match before {
                 // It depends on the lanelets around it as well.
                 Some((before, lanes, copy)) if self.swung_as(lanes, copy) == Some(around) => {
-                    (before.is_touched, before.is_touched_aside)
+                    before.is_touched
                 }
-                _ => {
-                    let aside = [0, 1].map(|class| {
-                        let swing = around[class] + ASIDE;
-                        self.reaches_beyond_sight(class, swing)
-                            || is_watched && self.may_touch(id, class, swing)
-                    });
-                    let touched = [0, 1].map(|class| {
-                        is_watched && aside[class] && self.may_touch(id, class, around[class])
-                    });
-                    (touched, aside)
-                }
+                _ => [0, 1].map(|class| is_watched && self.may_touch(id, class, around[class])),
+            };
+            let is_touched_aside = match before {
+                Some((before, ..)) => before.is_touched_aside,
+                None => [0, 1].map(|class| is_watched && self.may_touch(id, class, ASIDE)),
             };
             let is_seen = match before {
                 Some((before, ..)) if !self.may_see(id, &changed, sight) => before.is_seen,
@@ -298,13 +293,6 @@ impl Surroundings<'_> {
         let reach = (0.5 * self.sizes[class].width + swing + SLACK).min(WATCH_DISTANCE);
         let mut stretches = self.stretches(id);
         stretches.any(|stretch| self.obstacles.any_near(stretch, reach))
-    }
-
-    /// Whether vehicles of a class may reach farther from a lane than obstacles are looked for. No point of one
-    /// is farther from the lane than from its own rear axle, however the lane bends.
-    fn reaches_beyond_sight(&self, class: usize, swing: f64) -> bool {
-        let size = self.sizes[class];
-        0.5 * size.width + swing.min(size.reach + ASIDE) + SLACK > WATCH_DISTANCE
     }
 
     /// From the rear axle on the line to the front, and from there as far as one sees, m.

@@ -35,6 +35,9 @@ const ROUND: u32 = 24;
 /// The nearest body is looked for within these shares of the reach, one after the other, until there is one.
 const SHARES_OF_REACH: [f64; 2] = [0.35, 1.0];
 
+/// Corners this far beyond an edge, as an area over it, are on it, m^2.
+const FLAT: f64 = 1e-6;
+
 /// Bodies with a larger circle around them are kept apart, m.
 const LARGE_RADIUS: f64 = 15.0;
 
@@ -540,11 +543,16 @@ fn bodies_of(shape: &Shape) -> Vec<Body> {
         outline.reverse();
     }
     // Overlaps are found by separating axes, which convex bodies have and others do not.
-    let convex = (0..outline.len()).all(|i| {
+    let turns_left = (0..outline.len()).all(|i| {
         let [a, b, c] = [0, 1, 2].map(|k| outline[(i + k) % outline.len()]);
         (b - a).perp_dot(c - b) >= 0.0
     });
-    if convex {
+    // A star that crosses itself turns to the left only as well, and lies beyond its edges.
+    let is_within = |(a, b): (DVec2, DVec2)| {
+        let beyond = |corner: &DVec2| (b - a).perp_dot(*corner - a) < -FLAT;
+        !outline.iter().any(beyond)
+    };
+    if turns_left && polygon::edges(&outline).all(is_within) {
         return vec![Body::Polygon(outline)];
     }
     let mut triangles: Vec<u32> = Vec::new();
@@ -601,6 +609,17 @@ pub(super) mod tests {
             let mut bodies = self.bodies.iter();
             bodies.any(|(_, body)| body.penetration(vehicle) > 0.0)
         }
+    }
+
+    #[test]
+    fn a_star_that_crosses_itself_is_not_taken_for_convex() {
+        // Five corners, each joined to the one after the next: all turns are to the left.
+        let corner = |number: u32| 4.0 * unit(TAU / 5.0 * f64::from(2 * number % 5));
+        let star = (0..5).map(corner).collect();
+        assert_ne!(bodies_of(&Shape::Polygon { points: star }).len(), 1);
+        let square = [(0.0, 0.0), (4.0, 0.0), (4.0, 4.0), (2.0, 4.0), (0.0, 4.0)];
+        let square = square.map(DVec2::from).to_vec();
+        assert_eq!(bodies_of(&Shape::Polygon { points: square }).len(), 1);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::modules::SLICE;
 use crate::route::Routes;
-use crate::traffic::{Around, Contact, Search, Traffic};
+use crate::traffic::{Contact, Search, Shapes, Traffic};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
 use roadwright_scenario::DynamicsLevel;
@@ -41,7 +41,7 @@ pub(crate) fn collide(
     // Bodies that follow their lanes are not compared as boxes: their order along the lanes says who is near.
     let any_free = agents.count_of(DynamicsLevel::Lane) < agents.count();
     if any_free || scene.verify {
-        let around = Around {
+        let shapes = Shapes {
             bodies,
             types: scene.types,
             verify: scene.verify,
@@ -49,7 +49,7 @@ pub(crate) fn collide(
         let Traffic {
             index, neighbours, ..
         } = traffic;
-        neighbours.follow(around, index, helpers);
+        neighbours.follow(shapes, index, helpers);
     } else {
         traffic.neighbours.forget();
     }

@@ -13,7 +13,7 @@
 //! | [`control`], with turns on the spot (`pivot.rs`) | all that perception reads, modules | command, claim, statistics |
 //! | [`advance`] | ground, vehicle types, identity, command, routes | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
-//! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, contacts, statistics |
+//! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, neighbours, contacts, statistics |
 //! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
 pub(crate) mod advance;

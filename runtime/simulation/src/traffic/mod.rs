@@ -23,7 +23,7 @@ pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, Scene as EncroachmentScene};
 pub(crate) use index::{Entry, Index};
 pub(crate) use lanes::Lanes;
-pub(crate) use neighbours::{Around, Neighbours};
+pub(crate) use neighbours::{Neighbours, Shapes};
 pub use people::{NoCrossing, PeopleCounts, PersonRecord, RADIUS as PERSON_RADIUS};
 pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;

@@ -15,15 +15,16 @@
 //! Nothing depends on it but time: whatever could touch is compared as if all were.
 
 use super::Index;
-use crate::agents::Identity;
+use crate::agents::{Identity, LanePosition};
 use crate::dynamics::{Bodies, keeps_to_lanes};
+use crate::ground::Ground;
 use crate::modules::SLICE;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// Circles around bodies with less room than this between them are neighbours, m.
 const MARGIN: f64 = 8.0;
@@ -37,7 +38,7 @@ const SLACK: f64 = 0.01;
 
 /// What bodies and their surroundings are looked up in.
 #[derive(Clone, Copy)]
-pub(crate) struct Around<'a> {
+pub(crate) struct Shapes<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) types: &'a VehicleTypes,
     /// Whether bodies that keep to their lanes are compared with each other, too.
@@ -91,7 +92,7 @@ pub(crate) struct Neighbours {
     margin: f32,
 }
 
-impl Around<'_> {
+impl Shapes<'_> {
     fn state(&self, who: &Identity) -> State {
         if !who.drives() {
             State::Gone
@@ -120,7 +121,13 @@ impl Around<'_> {
 
     /// How far a body may move without touching an obstacle, m, at least; looked for up to `most`.
     fn room_to_obstacles(&self, body: &Followed, most: f64) -> f64 {
-        let on_lane = self.room_on_lane(body.agent, body.part);
+        if most == 0.0 {
+            return 0.0;
+        }
+        let on_lane = match body.part {
+            0 => self.room_on_lane(body.agent),
+            _ => 0.0,
+        };
         if on_lane > SLACK {
             return on_lane;
         }
@@ -128,41 +135,96 @@ impl Around<'_> {
         self.bodies.ground.obstacles.room_around(&covered, most)
     }
 
-    /// How far an agent's body may move without touching an obstacle, m, by what is known of the lane that it
-    /// keeps to; 0 or less if nothing is known.
-    fn room_on_lane(&self, agent: u32, part: u8) -> f64 {
+    /// How far a vehicle may move without touching an obstacle, m, by what is known of the lane that it keeps to;
+    /// 0 or less if nothing is known.
+    fn room_on_lane(&self, agent: u32) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
-        let position = &agents.position[agent as usize];
+        let LanePosition { lanelet, s, t, .. } = agents.position[agent as usize];
         let kind = self.types.get(agents.identity[agent as usize].vehicle_type);
-        if !position.is_on_lane() || part > 0 {
+        // Before the start or beyond the end of its lanelet a body is beside nothing that is known.
+        let is_on = lanelet != NO_LANELET && (0.0..=ground.length(lanelet)).contains(&s);
+        if !is_on {
             return 0.0;
         }
-        let (graph, reach) = (ground.graph(), reach(kind));
-        let room_beside = |id: LaneletId| ground.lane_obstacles.room_aside(id, kind.is_long());
-        // Where a body reaches over an end of its lanelet by so much, m, the room is the least on all of those
-        // beyond; nothing is known where there is none, or a short one.
-        let room_beyond = |beyond: &[LaneletId], over: f64| {
-            let room = |&id: &LaneletId| match over <= ground.length(id) {
-                true => room_beside(id),
-                false => 0.0,
-            };
-            beyond.iter().map(room).reduce(f64::min).unwrap_or(0.0)
+        let room = ground.lane_obstacles.room_aside(lanelet, kind.is_long());
+        if room <= t.abs() {
+            return 0.0;
+        }
+        let drift = Drift {
+            ground,
+            heading: self.bodies.pose(agent).heading,
+            is_long: kind.is_long(),
         };
-        let (lanelet, s) = (position.lanelet, position.s);
-        let (over_start, over_end) = (reach - s, s + reach - ground.length(lanelet));
-        let mut room = room_beside(lanelet);
-        if over_start > 0.0 {
-            room = room.min(room_beyond(graph.predecessors(lanelet), over_start));
+        let ahead = drift.ahead(lanelet, (s, s + kind.front));
+        let behind = drift.behind(lanelet, (s - kind.rear_overhang, s));
+        room - t.abs() - ahead.max(behind)
+    }
+}
+
+/// How far a straight body with a heading leaves lanes that bend.
+///
+/// ```text
+///           .------.
+///         '         '.      From the rear axle on the body goes straight on, and the lane turns away from it
+///   ---[==o==========]\     by the sum of what both headings differ, metre by metre.
+///                      '
+/// ```
+struct Drift<'a> {
+    ground: &'a Ground,
+    heading: f64,
+    is_long: bool,
+}
+
+impl Drift<'_> {
+    /// By how much at most from one place of a lanelet to another, m, which may be beyond its end; infinity where
+    /// obstacles are near, or where the lanes beyond are not known or short.
+    fn ahead(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
+        let over = to - self.ground.length(lanelet);
+        let here = self.on(lanelet, (from, to));
+        if over <= 0.0 {
+            return here;
         }
-        if over_end > 0.0 {
-            room = room.min(room_beyond(ground.successors(lanelet), over_end));
+        let beyond = self.ground.successors(lanelet).iter();
+        let drifts = beyond.map(|&next| match self.has_room(next, over) {
+            true => self.on(next, (0.0, over)),
+            false => f64::INFINITY,
+        });
+        here + drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
+    }
+
+    /// The same where the first place may be before its start.
+    fn behind(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
+        let here = self.on(lanelet, (from, to));
+        if from >= 0.0 {
+            return here;
         }
-        if room <= position.t.abs() {
-            return 0.0;
-        }
-        let here = ground.line(position.lanelet).heading(position.s);
-        let turned = wrap_angle(self.bodies.pose(agent).heading - here).abs();
-        room - position.t.abs() - reach * turned
+        let beyond = self.ground.graph().predecessors(lanelet).iter();
+        let drifts = beyond.map(|&before| match self.has_room(before, -from) {
+            true => {
+                let length = self.ground.length(before);
+                self.on(before, (length + from, length))
+            }
+            false => f64::INFINITY,
+        });
+        here + drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
+    }
+
+    /// Whether a lanelet is so long, and has room beside it.
+    fn has_room(&self, lanelet: LaneletId, length: f64) -> bool {
+        let room = |id| self.ground.lane_obstacles.room_aside(id, self.is_long);
+        length <= self.ground.length(lanelet) && room(lanelet) > 0.0
+    }
+
+    /// The same between two places that are on a lanelet, or cut where it ends.
+    fn on(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
+        let line = self.ground.line(lanelet);
+        let (spacing, last) = (line.length() / (line.count() - 1) as f64, line.count() - 1);
+        // Whole pieces: those that are begun count.
+        let first = ((from / spacing).max(0.0) as usize).min(last);
+        let end = ((to / spacing).max(0.0).ceil() as usize).min(last);
+        let poses = line.poses()[first..=end].iter();
+        let turned = poses.map(|pose| wrap_angle(pose.heading - self.heading).abs());
+        turned.sum::<f64>() * spacing
     }
 }
 
@@ -175,15 +237,15 @@ impl Neighbours {
     /// Follows all bodies to where they are at the end of a step. The index is that of now.
     pub(crate) fn follow(
         &mut self,
-        around: Around<'_>,
+        shapes: Shapes<'_>,
         index: &mut Index,
         helpers: Option<&rayon::ThreadPool>,
     ) {
         // With somebody off the lanes the grid is made in each step, and needs no list with a margin.
-        if index.any_off_lane || !self.holds_still(around, index.driving, helpers) {
-            self.list(around, index, helpers);
+        if index.any_off_lane || !self.holds_still(shapes, index.driving, helpers) {
+            self.list(shapes, index, helpers);
         }
-        self.look_for_obstacles(around, helpers);
+        self.look_for_obstacles(shapes, helpers);
     }
 
     /// Forgets all: what is known of vehicle types or obstacles may have changed.
@@ -230,7 +292,7 @@ impl Neighbours {
     /// in it, nobody has another body, and nobody has moved by half of the margin.
     fn holds_still(
         &mut self,
-        around: Around<'_>,
+        shapes: Shapes<'_>,
         driving: usize,
         helpers: Option<&rayon::ThreadPool>,
     ) -> bool {
@@ -239,8 +301,8 @@ impl Neighbours {
             if body.state == State::Gone {
                 return true;
             }
-            let who = &around.bodies.agents.identity[body.agent as usize];
-            let state = around.state(who);
+            let who = &shapes.bodies.agents.identity[body.agent as usize];
+            let state = shapes.state(who);
             if state == State::Gone {
                 body.state = state;
                 return true;
@@ -248,7 +310,7 @@ impl Neighbours {
             if state != body.state || who.vehicle_type != body.vehicle_type {
                 return false;
             }
-            body.go_to(around.find(body.agent, body.part));
+            body.go_to(shapes.find(body.agent, body.part));
             // Not so either if that is no number.
             2.0 * body.moved <= margin
         };
@@ -258,9 +320,9 @@ impl Neighbours {
     }
 
     /// Lists all bodies with their neighbours.
-    fn list(&mut self, around: Around<'_>, index: &mut Index, helpers: Option<&rayon::ThreadPool>) {
-        index.locate(&around.bodies, around.types);
-        self.list_located(around, index, helpers);
+    fn list(&mut self, shapes: Shapes<'_>, index: &mut Index, helpers: Option<&rayon::ThreadPool>) {
+        index.locate(&shapes.bodies, shapes.types);
+        self.list_located(shapes, index, helpers);
         if !index.any_off_lane {
             // Nobody else looks into it in most steps.
             index.forget_places();
@@ -269,17 +331,17 @@ impl Neighbours {
 
     fn list_located(
         &mut self,
-        around: Around<'_>,
+        shapes: Shapes<'_>,
         index: &Index,
         helpers: Option<&rayon::ThreadPool>,
     ) {
         let margin = if index.any_off_lane { 0.0 } else { MARGIN };
         self.margin = margin as f32;
         self.bodies.clear();
-        let agents = around.bodies.agents;
+        let agents = shapes.bodies.agents;
         self.bodies.extend(index.bodies().map(|(agent, part)| {
             let who = &agents.identity[agent as usize];
-            let (place, heading, _) = around.find(agent, part);
+            let (place, heading, _) = shapes.find(agent, part);
             Followed {
                 place,
                 heading: heading as f32,
@@ -289,7 +351,7 @@ impl Neighbours {
                 first: 0,
                 vehicle_type: who.vehicle_type,
                 part,
-                state: around.state(who),
+                state: shapes.state(who),
             }
         }));
         self.pairs.clear();
@@ -300,7 +362,7 @@ impl Neighbours {
                 pairs_of(
                     number,
                     &self.bodies,
-                    (around, index, margin),
+                    (shapes, index, margin),
                     &mut self.pairs,
                 );
             }
@@ -313,7 +375,7 @@ impl Neighbours {
                 let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
                 for number in first..(first + SLICE).min(count) {
                     firsts.push(pairs.len() as u32);
-                    pairs_of(number, bodies, (around, index, margin), &mut pairs);
+                    pairs_of(number, bodies, (shapes, index, margin), &mut pairs);
                 }
                 (firsts, pairs)
             };
@@ -330,9 +392,9 @@ impl Neighbours {
     }
 
     /// Finds out how far those may move who have used up the room to obstacles that they had.
-    fn look_for_obstacles(&mut self, around: Around<'_>, helpers: Option<&rayon::ThreadPool>) {
-        let obstacles = &around.bodies.ground.obstacles;
-        let displaced = around.bodies.dynamics.rigid.displaced();
+    fn look_for_obstacles(&mut self, shapes: Shapes<'_>, helpers: Option<&rayon::ThreadPool>) {
+        let obstacles = &shapes.bodies.ground.obstacles;
+        let displaced = shapes.bodies.dynamics.rigid.displaced();
         if obstacles.is_empty() || !displaced.is_empty() {
             // What moves itself is looked at in each step.
             self.bodies.iter_mut().for_each(|body| body.free_to = 0.0);
@@ -341,7 +403,7 @@ impl Neighbours {
         let margin = OBSTACLE_MARGIN.min(f64::from(self.margin));
         all(&mut self.bodies, helpers, |body| {
             if body.state == State::Free && body.moved >= body.free_to {
-                let room = around.room_to_obstacles(body, margin);
+                let room = shapes.room_to_obstacles(body, margin);
                 body.free_to = body.moved + (room - SLACK).max(0.0) as f32;
             }
             true
@@ -383,12 +445,12 @@ impl Followed {
 fn pairs_of(
     number: usize,
     bodies: &[Followed],
-    (around, index, margin): (Around<'_>, &Index, f64),
+    (shapes, index, margin): (Shapes<'_>, &Index, f64),
     pairs: &mut Vec<Pair>,
 ) {
     let own = &bodies[number];
     let middle = index.middles[number];
-    let radius_of = |number: usize| index.radius(number, &around.bodies, around.types);
+    let radius_of = |number: usize| index.radius(number, &shapes.bodies, shapes.types);
     let radius = radius_of(number);
     // More than the margin by what is not added up of moves.
     let margin = margin + SLACK;
@@ -416,10 +478,11 @@ fn pairs_of(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ground::Ground;
     use crate::testing::{Stand, draw_street, put_post, street};
     use crate::traffic::{Contact, Search};
     use roadwright_geometry::math::Stream;
+    use roadwright_geometry::oriented_box::OrientedBox;
+    use roadwright_geometry::unit;
     use roadwright_scenario::{Scenario, Shape};
     use std::collections::BTreeSet;
 
@@ -532,6 +595,8 @@ mod tests {
         let (mut ids, mut with_others, mut with_obstacles, mut lists, mut changes) =
             (1.., 0, 0, 0, 0);
         let mut before = Touching::new();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build();
+        let pool = pool.expect("two threads");
         for step in 0..1500 {
             stand.agents.release();
             stand.agents.note_told();
@@ -567,12 +632,14 @@ mod tests {
                 agents: &stand.agents,
                 dynamics: &stand.dynamics,
             };
-            let around = Around {
+            let shapes = Shapes {
                 bodies,
                 types: &stand.types,
                 verify: false,
             };
-            neighbours.follow(around, &mut stand.index, None);
+            // Alone and with helpers by turns.
+            let helpers = (step % 5 < 2).then_some(&pool);
+            neighbours.follow(shapes, &mut stand.index, helpers);
             lists += u32::from(neighbours.bodies.iter().all(|body| body.moved == 0.0));
             let expected = compared_with_all(&stand);
             assert_eq!(found(&stand, &neighbours), expected, "step {step}");
@@ -586,5 +653,70 @@ mod tests {
             "{with_others} {with_obstacles} {changes}"
         );
         assert!((10..500).contains(&lists), "listed {lists} times");
+    }
+
+    #[test]
+    fn who_has_room_beside_a_bend_touches_nothing() {
+        let mut scenario = Scenario::new("bends");
+        for (from, to) in [((-60.0, 0.0), (60.0, 0.0)), ((0.0, -60.0), (0.0, 60.0))] {
+            draw_street(&mut scenario, (from, to), &street(1, 1));
+        }
+        // As near to ways through the junction as they may be without a word.
+        let bare = Ground::new(&scenario);
+        let of_lanelet = |id: u32| bare.graph().lanelet(id);
+        let lanes = bare.graph().lanelets().len() as u32;
+        for id in (0..lanes).filter(|&id| of_lanelet(id).is_connection()) {
+            for (along, left) in [(0.2, -2.8), (0.5, -2.8), (0.5, 2.8), (0.8, 2.8)] {
+                let place = bare.line(id).pose(along * bare.length(id)).point(0.0, left);
+                let is_aside = |id: u32| {
+                    let mut points = bare.line(id).points();
+                    points.all(|point| (point - place).length() > 2.76)
+                };
+                if (0..lanes).all(is_aside) {
+                    let DVec2 { x, y } = place;
+                    put_post(&mut scenario, Shape::Circle { x, y, radius: 0.2 });
+                }
+            }
+        }
+        let mut stand = Stand::crossing();
+        stand.ground = Ground::new(&scenario);
+        stand.index = Index::new(lanes as usize);
+        let mut stream = Stream::new(8, "bends", 0);
+        let agent = stand.car(1, &[0], 0.0, 0.0);
+        let (mut free, mut in_bends, mut near) = (0, 0, 0);
+        for _ in 0..40_000 {
+            let lanelet = (stream.next_u64() % u64::from(lanes)) as u32;
+            let s = stream.next_in(-1.0, stand.ground.length(lanelet) + 1.0);
+            let t = stream.next_in(-0.8, 0.8);
+            let mut pose = stand.ground.line(lanelet).pose(s);
+            pose.position = pose.point(0.0, t);
+            pose.heading += stream.next_in(-0.2, 0.2);
+            let index = agent as usize;
+            stand.agents.identity[index].vehicle_type = (stream.next_u64() % 2) as u16;
+            stand.agents.motion[index].pose = pose;
+            let position = &mut stand.agents.position[index];
+            (position.lanelet, position.s, position.t) = (lanelet, s, t);
+            let shapes = Shapes {
+                bodies: stand.view().bodies(),
+                types: &stand.types,
+                verify: false,
+            };
+            let room = shapes.room_on_lane(agent);
+            let body = shapes.bodies.body(agent, 0, &stand.types);
+            let away = 0.999 * room.max(0.0) * unit(stream.next_in(-3.1, 3.1));
+            let moved = OrientedBox {
+                centre: body.centre + away,
+                ..body
+            };
+            let is_touched = stand.ground.obstacles.is_any_touched_by(&moved);
+            assert!(room <= 0.0 || !is_touched, "{lanelet} at {s} m");
+            free += usize::from(room > 0.0);
+            in_bends += usize::from(room > 0.0 && of_lanelet(lanelet).is_connection());
+            near += usize::from(is_touched);
+        }
+        assert!(
+            free > 5000 && in_bends > 200 && near > 200,
+            "{free} {in_bends} {near}"
+        );
     }
 }

@@ -46,7 +46,14 @@ const STAGES: [(&str, &[&str]); 13] = [
     ),
     ("advance", &["stages/advance.rs", "stages/trailers.rs"]),
     ("encroachment", &["traffic/encroachment.rs"]),
-    ("collide", &["stages/collide.rs", "traffic/contacts.rs"]),
+    (
+        "collide",
+        &[
+            "stages/collide.rs",
+            "traffic/contacts.rs",
+            "traffic/neighbours.rs",
+        ],
+    ),
     ("accounts", &["agents/accounts.rs", "world.rs"]),
     ("retire", &["stages/retire.rs"]),
 ];
