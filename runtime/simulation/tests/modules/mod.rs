@@ -139,6 +139,13 @@ impl Controller for Unlawful {
     }
 }
 
+/// Leaves the speed as the road allows it.
+fn drive_as_allowed(outputs: &mut [BehaviourOutput]) {
+    for output in outputs {
+        output.speed_factor = 1.0;
+    }
+}
+
 /// Ignores the law.
 struct Reckless;
 
@@ -160,9 +167,7 @@ impl Behaviour for Reckless {
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
     ) {
-        outputs
-            .iter_mut()
-            .for_each(|output| output.speed_factor = 1.0);
+        drive_as_allowed(outputs);
         for &index in step.indices {
             effects.push(index, Effect::IgnoreLaw(true));
         }
@@ -190,9 +195,7 @@ impl Behaviour for Truant {
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
     ) {
-        outputs
-            .iter_mut()
-            .for_each(|output| output.speed_factor = 1.0);
+        drive_as_allowed(outputs);
         let is_time = (step.time - 3.0).abs() < 0.5 * step.period;
         for &index in step.indices.iter().filter(|_| is_time) {
             let path = vec![((80.0, 6.0).into(), 5.0), ((120.0, 20.0).into(), 0.0)];
