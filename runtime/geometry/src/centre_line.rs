@@ -258,6 +258,12 @@ impl<'a> CentreLine<'a> {
         self.poses.iter().map(|pose| pose.position)
     }
 
+    /// Distance between its points, m.
+    #[inline]
+    pub fn spacing(&self) -> f64 {
+        self.spacing
+    }
+
     /// Number of points, at least 2.
     #[inline]
     pub fn count(&self) -> usize {

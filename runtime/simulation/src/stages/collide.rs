@@ -4,11 +4,9 @@ use crate::agents::Agents;
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
-use crate::modules::SLICE;
 use crate::route::Routes;
-use crate::traffic::{Contact, Search, Shapes, Traffic};
+use crate::traffic::{Contact, Search, Shapes, Traffic, find};
 use crate::vehicle_type::VehicleTypes;
-use rayon::prelude::*;
 use roadwright_scenario::DynamicsLevel;
 
 /// What looking for contacts reads.
@@ -97,28 +95,4 @@ fn sort(contacts: &mut Vec<Contact>, agents: &Agents) {
     // Two that change lanes behind each other meet on both: the deepest contact counts.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));
-}
-
-/// Calls `search` with the numbers up to `count`, shared out among helpers; the contacts come in
-/// the order of numbers.
-fn find(
-    helpers: Option<&rayon::ThreadPool>,
-    count: usize,
-    contacts: &mut Vec<Contact>,
-    search: impl Fn(usize, &mut Vec<Contact>) + Sync,
-) {
-    contacts.clear();
-    let Some(helpers) = helpers else {
-        return (0..count).for_each(|number| search(number, contacts));
-    };
-    let parts: Vec<Vec<Contact>> = helpers.install(|| {
-        let slices = (0..count).into_par_iter().step_by(SLICE);
-        let part = |first: usize| {
-            let mut part = Vec::new();
-            (first..(first + SLICE).min(count)).for_each(|number| search(number, &mut part));
-            part
-        };
-        slices.map(part).collect()
-    });
-    contacts.extend(parts.into_iter().flatten());
 }

@@ -6,9 +6,10 @@
 //! on the own route, and is done on the beat only, five times a second. `--verify` lets all bodies be
 //! compared as boxes, in each step.
 
+use super::neighbours::keeps_order;
 use super::{Entry, Index, Neighbours};
 use crate::agents::Agents;
-use crate::dynamics::{Bodies, keeps_to_lanes};
+use crate::dynamics::Bodies;
 use crate::ground::Owner;
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -115,8 +116,7 @@ impl Search<'_> {
 
     /// Whether contacts of an agent with others like it are found by their order along the lanes.
     fn keeps_order(&self, agent: u32) -> bool {
-        let level = self.bodies.agents.identity[agent as usize].level;
-        keeps_to_lanes(level) && !self.verify
+        keeps_order(&self.bodies.agents.identity[agent as usize], self.verify)
     }
 
     fn layer(&self, agent: u32) -> Option<i8> {

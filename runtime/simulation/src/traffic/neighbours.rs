@@ -14,17 +14,16 @@
 //!
 //! Nothing depends on it but time: whatever could touch is compared as if all were.
 
-use super::Index;
-use crate::agents::{Identity, LanePosition};
+use super::lane_room::LaneRoom;
+use super::{Index, find};
+use crate::agents::Identity;
 use crate::dynamics::{Bodies, keeps_to_lanes};
-use crate::ground::Ground;
 use crate::modules::SLICE;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 
 /// Circles around bodies with less room than this between them are neighbours, m.
 const MARGIN: f64 = 8.0;
@@ -96,7 +95,7 @@ impl Shapes<'_> {
     fn state(&self, who: &Identity) -> State {
         if !who.drives() {
             State::Gone
-        } else if keeps_to_lanes(who.level) && !self.verify {
+        } else if keeps_order(who, self.verify) {
             State::KeepsOrder
         } else {
             State::Free
@@ -135,97 +134,22 @@ impl Shapes<'_> {
         self.bodies.ground.obstacles.room_around(&covered, most)
     }
 
-    /// How far a vehicle may move without touching an obstacle, m, by what is known of the lane that it keeps to;
-    /// 0 or less if nothing is known.
+    /// The same of a vehicle by what is known of the lane that it keeps to; 0 or less if nothing is known.
     fn room_on_lane(&self, agent: u32) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
-        let LanePosition { lanelet, s, t, .. } = agents.position[agent as usize];
-        let kind = self.types.get(agents.identity[agent as usize].vehicle_type);
-        // Before the start or beyond the end of its lanelet a body is beside nothing that is known.
-        let is_on = lanelet != NO_LANELET && (0.0..=ground.length(lanelet)).contains(&s);
-        if !is_on {
-            return 0.0;
-        }
-        let room = ground.lane_obstacles.room_aside(lanelet, kind.is_long());
-        if room <= t.abs() {
-            return 0.0;
-        }
-        let drift = Drift {
+        let vehicle_type = agents.identity[agent as usize].vehicle_type;
+        let room = LaneRoom {
             ground,
             heading: self.bodies.pose(agent).heading,
-            is_long: kind.is_long(),
+            vehicle_type: self.types.get(vehicle_type),
         };
-        let ahead = drift.ahead(lanelet, (s, s + kind.front));
-        let behind = drift.behind(lanelet, (s - kind.rear_overhang, s));
-        room - t.abs() - ahead.max(behind)
+        room.of(&agents.position[agent as usize])
     }
 }
 
-/// How far a straight body with a heading leaves lanes that bend.
-///
-/// ```text
-///           .------.
-///         '         '.      From the rear axle on the body goes straight on, and the lane turns away from it
-///   ---[==o==========]\     by the sum of what both headings differ, metre by metre.
-///                      '
-/// ```
-struct Drift<'a> {
-    ground: &'a Ground,
-    heading: f64,
-    is_long: bool,
-}
-
-impl Drift<'_> {
-    /// By how much at most from one place of a lanelet to another, m, which may be beyond its end; infinity where
-    /// obstacles are near, or where the lanes beyond are not known or short.
-    fn ahead(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
-        let over = to - self.ground.length(lanelet);
-        let here = self.on(lanelet, (from, to));
-        if over <= 0.0 {
-            return here;
-        }
-        let beyond = self.ground.successors(lanelet).iter();
-        let drifts = beyond.map(|&next| match self.has_room(next, over) {
-            true => self.on(next, (0.0, over)),
-            false => f64::INFINITY,
-        });
-        here + drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
-    }
-
-    /// The same where the first place may be before its start.
-    fn behind(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
-        let here = self.on(lanelet, (from, to));
-        if from >= 0.0 {
-            return here;
-        }
-        let beyond = self.ground.graph().predecessors(lanelet).iter();
-        let drifts = beyond.map(|&before| match self.has_room(before, -from) {
-            true => {
-                let length = self.ground.length(before);
-                self.on(before, (length + from, length))
-            }
-            false => f64::INFINITY,
-        });
-        here + drifts.reduce(f64::max).unwrap_or(f64::INFINITY)
-    }
-
-    /// Whether a lanelet is so long, and has room beside it.
-    fn has_room(&self, lanelet: LaneletId, length: f64) -> bool {
-        let room = |id| self.ground.lane_obstacles.room_aside(id, self.is_long);
-        length <= self.ground.length(lanelet) && room(lanelet) > 0.0
-    }
-
-    /// The same between two places that are on a lanelet, or cut where it ends.
-    fn on(&self, lanelet: LaneletId, (from, to): (f64, f64)) -> f64 {
-        let line = self.ground.line(lanelet);
-        let (spacing, last) = (line.length() / (line.count() - 1) as f64, line.count() - 1);
-        // Whole pieces: those that are begun count.
-        let first = ((from / spacing).max(0.0) as usize).min(last);
-        let end = ((to / spacing).max(0.0).ceil() as usize).min(last);
-        let poses = line.poses()[first..=end].iter();
-        let turned = poses.map(|pose| wrap_angle(pose.heading - self.heading).abs());
-        turned.sum::<f64>() * spacing
-    }
+/// Whether contacts of an agent with others like it are found by their order along the lanes.
+pub(super) fn keeps_order(who: &Identity, verify: bool) -> bool {
+    keeps_to_lanes(who.level) && !verify
 }
 
 /// No point of a vehicle is farther from the middle of its rear axle, m.
@@ -354,41 +278,21 @@ impl Neighbours {
                 state: shapes.state(who),
             }
         }));
-        self.pairs.clear();
-        let count = self.bodies.len();
-        let Some(helpers) = helpers else {
-            for number in 0..count {
-                self.bodies[number].first = self.pairs.len() as u32;
-                pairs_of(
-                    number,
-                    &self.bodies,
-                    (shapes, index, margin),
-                    &mut self.pairs,
-                );
-            }
-            return;
-        };
         let bodies = &self.bodies[..];
-        let parts: Vec<(Vec<u32>, Vec<Pair>)> = helpers.install(|| {
-            let slices = (0..count).into_par_iter().step_by(SLICE);
-            let part = |first: usize| {
-                let (mut firsts, mut pairs) = (Vec::new(), Vec::new());
-                for number in first..(first + SLICE).min(count) {
-                    firsts.push(pairs.len() as u32);
-                    pairs_of(number, bodies, (shapes, index, margin), &mut pairs);
-                }
-                (firsts, pairs)
-            };
-            slices.map(part).collect()
+        let mut found = Vec::new();
+        find(helpers, bodies.len(), &mut found, |number, found| {
+            add_pairs(number, bodies, (shapes, index, margin), found);
         });
-        let mut number = 0;
-        for (firsts, pairs) in parts {
-            for first in firsts {
-                self.bodies[number].first = self.pairs.len() as u32 + first;
-                number += 1;
-            }
-            self.pairs.extend(pairs);
+        // Counted first, and then summed.
+        for (own, _) in &found {
+            self.bodies[*own as usize].first += 1;
         }
+        let mut first = 0;
+        for body in &mut self.bodies {
+            (body.first, first) = (first, first + body.first);
+        }
+        self.pairs.clear();
+        self.pairs.extend(found.into_iter().map(|(_, pair)| pair));
     }
 
     /// Finds out how far those may move who have used up the room to obstacles that they had.
@@ -441,12 +345,12 @@ impl Followed {
     }
 }
 
-/// Adds the neighbours of larger numbers of a body.
-fn pairs_of(
+/// Adds the neighbours of larger numbers of a body, each with the number of that body.
+fn add_pairs(
     number: usize,
     bodies: &[Followed],
     (shapes, index, margin): (Shapes<'_>, &Index, f64),
-    pairs: &mut Vec<Pair>,
+    pairs: &mut Vec<(u32, Pair)>,
 ) {
     let own = &bodies[number];
     let middle = index.middles[number];
@@ -470,7 +374,7 @@ fn pairs_of(
         let room = (place - middle).length() - radius - radius_of(other_number);
         if room <= margin {
             let room = (room - SLACK) as f32;
-            pairs.push(Pair { other, room });
+            pairs.push((number as u32, Pair { other, room }));
         }
     });
 }
@@ -478,6 +382,7 @@ fn pairs_of(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ground::Ground;
     use crate::testing::{Stand, draw_street, put_post, street};
     use crate::traffic::{Contact, Search};
     use roadwright_geometry::math::Stream;

@@ -1,0 +1,28 @@
+//! A search for each of many numbers, by one thread or by several.
+
+use crate::modules::SLICE;
+use rayon::prelude::*;
+
+/// Calls `search` with the numbers up to `count`, shared out among helpers; what it finds comes
+/// in the order of numbers.
+pub(crate) fn find<T: Send>(
+    helpers: Option<&rayon::ThreadPool>,
+    count: usize,
+    found: &mut Vec<T>,
+    search: impl Fn(usize, &mut Vec<T>) + Sync,
+) {
+    found.clear();
+    let Some(helpers) = helpers else {
+        return (0..count).for_each(|number| search(number, found));
+    };
+    let parts: Vec<Vec<T>> = helpers.install(|| {
+        let slices = (0..count).into_par_iter().step_by(SLICE);
+        let part = |first: usize| {
+            let mut part = Vec::new();
+            (first..(first + SLICE).min(count)).for_each(|number| search(number, &mut part));
+            part
+        };
+        slices.map(part).collect()
+    });
+    found.extend(parts.into_iter().flatten());
+}
