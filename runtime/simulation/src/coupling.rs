@@ -212,7 +212,7 @@ impl Couplings<'_> {
     fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: self.ground,
-            agents: self.agents,
+            agents: self.agents.lent(),
             dynamics: self.dynamics,
         }
     }

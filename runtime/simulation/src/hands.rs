@@ -4,7 +4,7 @@
 //! between two steps only, as edits do, so the same movements before the same steps give the same run.
 //! They count as state: they are saved and hashed.
 
-use crate::agents::{Agents, Command, Order};
+use crate::agents::{Command, ControlColumns, Order};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::math::atan;
 use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};
@@ -149,7 +149,7 @@ impl Hands {
     }
 
     /// Puts what people want in place of what controllers want. Agents that are gone are let go of.
-    pub(crate) fn order(&mut self, types: &VehicleTypes, agents: &mut Agents) {
+    pub(crate) fn order(&mut self, types: &VehicleTypes, agents: &mut ControlColumns<'_>) {
         self.0.retain(|&id, hand| {
             let Some(agent) = agents.find(id) else {
                 return false;

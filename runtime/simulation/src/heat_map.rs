@@ -103,7 +103,7 @@ impl HeatMap {
         self.samples += 1;
         let graph = world.lane_graph();
         // Sums depend on their order, and that of ids is the same in a run that was restored.
-        for agent in world.agents.by_growing_id() {
+        for agent in world.agents.census().by_growing_id() {
             let index = agent as usize;
             let lanelet = world.agents.position[index].lanelet;
             let allowed = if lanelet == NO_LANELET {
@@ -124,7 +124,7 @@ impl HeatMap {
         let all = world.collisions();
         for collision in all.get(self.collisions..).unwrap_or_default() {
             // Who was taken out by it is on no lane any more.
-            let place = match world.agents.find(collision.agent) {
+            let place = match world.agents.census().find(collision.agent) {
                 Some(agent) => place_of(world, agent),
                 None => ground_cell(collision.x, collision.y),
             };

@@ -11,6 +11,7 @@ pub use road::{
     StopTarget,
 };
 
+use crate::agents::Command;
 use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
 use crate::perception::{Look, View};
@@ -60,6 +61,7 @@ pub(crate) fn inspect(
     view: &View<'_>,
     modules: &Modules,
     hands: &Hands,
+    commands: &[Command],
     id: u64,
 ) -> Option<Inspection> {
     let agent = view.agents.find(id)?;
@@ -78,7 +80,7 @@ pub(crate) fn inspect(
     // Rows hold distances and angles; a picture wants points, so they are turned back.
     let steers = input.waypoint_distance > 0.0 && input.waypoint_distance < NOTHING;
     let is_hindered = input.obstacle_distance < NOTHING;
-    let command = view.agents.command[agent as usize];
+    let command = commands[agent as usize];
     Some(Inspection {
         agent: id,
         stack: modules.names[who.stack as usize].clone(),

@@ -107,7 +107,7 @@ impl JunctionWatch {
             .for_each(|tally| tally.standing = 0);
         let mut seen = BTreeMap::new();
         // In the order of ids: sums of delays depend on the order in which they are added up.
-        for agent in world.agents.by_growing_id() {
+        for agent in world.agents.census().by_growing_id() {
             let index = agent as usize;
             let id = world.agents.identity[index].id;
             let position = &world.agents.position[index];

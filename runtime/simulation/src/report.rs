@@ -23,7 +23,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     let mut hasher = StateHasher::new();
     hasher.add(&world.clock);
     // By ids, and without indices: two worlds that store their agents at other places are equal.
-    for agent in world.agents.by_growing_id() {
+    for agent in world.agents.census().by_growing_id() {
         let mut row = world.agents.row(agent);
         // Where a route is stored does not matter, but what it is does; so with indices.
         let route = world.routes.hash_of(row.progress.route);
@@ -110,7 +110,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             speed: motion.speed,
             steering: bodies.steering(agent, vehicle_type),
             acceleration: world.agents.command[index].acceleration,
-            lane: lane_of(&world.ground, &world.agents, agent),
+            lane: lane_of(&world.ground, world.agents.lent(), agent),
             s: position.s,
             t: position.t,
             indicator: lamps::indicator(world, agent),
@@ -120,7 +120,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             mishap: mishap(world, agent),
         }
     };
-    let driving = world.agents.by_growing_id();
+    let driving = world.agents.census().by_growing_id();
     let mechanics = |&agent: &u32| bodies.mechanics(agent, &world.types);
     Snapshot {
         time: world.time() - (1.0 - share) * world.clock.dt,
@@ -152,7 +152,7 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
         let finished = world.finished.rows.iter();
         finished.filter(|agent| agent.status == status).count()
     };
-    let (arrived, active) = (count(Status::Arrived), world.agents.count());
+    let (arrived, active) = (count(Status::Arrived), world.agents.census().count());
     AgentCounts {
         spawned: arrived + active,
         arrived,
@@ -166,7 +166,7 @@ pub(crate) fn counts(world: &World) -> AgentCounts {
 pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
     // Those that ended come in the order in which they did, the others by id: lists that grow as the
     // run goes on, and are the same in every run.
-    let driving = world.agents.by_growing_id();
+    let driving = world.agents.census().by_growing_id();
     let so_far = driving.into_iter().map(|agent| drive_so_far(world, agent));
     world.finished.iter().chain(so_far).collect()
 }
@@ -210,7 +210,7 @@ fn mishap(world: &World, agent: u32) -> Mishap {
 /// Vehicles that get no farther, among those that drive now.
 fn mishaps(world: &World) -> MishapCounts {
     let mut counts = MishapCounts::default();
-    for agent in world.agents.driving() {
+    for agent in world.agents.census().driving() {
         let mishap = mishap(world, agent);
         counts.tipped_over += usize::from(mishap.tipped_over);
         counts.stuck += usize::from(mishap.stuck);

@@ -274,7 +274,7 @@ impl World {
         let notes = world.restore_modules(saved, &instances, succession)?;
         let bodies = Bodies {
             ground: &world.ground,
-            agents: &world.agents,
+            agents: world.agents.lent(),
             dynamics: &world.dynamics,
         };
         world.traffic.index.rebuild(&bodies, &world.types);
@@ -388,7 +388,7 @@ impl World {
     /// Whether all that a damaged save may point at is there.
     fn check_indices(&self) -> Result<(), SaveError> {
         let lanelets = self.ground.graph().lanelets().len();
-        let capacity = self.agents.capacity();
+        let capacity = self.agents.census().capacity();
         let has_kind = |vehicle_type: u16, stack: u16| {
             (vehicle_type as usize) < self.types.names.len()
                 && (stack as usize) < self.modules.stacks.len()

@@ -233,7 +233,7 @@ impl Stand {
     pub(crate) fn look(&mut self) {
         let bodies = Bodies {
             ground: &self.ground,
-            agents: &self.agents,
+            agents: self.agents.lent(),
             dynamics: &self.dynamics,
         };
         self.index.rebuild(&bodies, &self.types);
@@ -244,7 +244,7 @@ impl Stand {
         View {
             ground: &self.ground,
             types: &self.types,
-            agents: &self.agents,
+            agents: self.agents.lent(),
             routes: &self.routes,
             index: &self.index,
             dynamics: &self.dynamics,

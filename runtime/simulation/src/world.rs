@@ -1,6 +1,8 @@
 //! The world: its parts, and one step after the other.
 
-use crate::agents::{AccountScene, Agents, Finished};
+use crate::agents::{
+    AccountScene, Agents, ClaimColumns, ControlColumns, CountColumns, Finished, PlanColumns,
+};
 use crate::clock::Clock;
 use crate::coupling::{CouplingError, CouplingOrder};
 use crate::demand::Demand;
@@ -229,7 +231,7 @@ impl World {
         begins(Stage::Appear);
         let bodies = Bodies {
             ground: &self.ground,
-            agents: &self.agents,
+            agents: self.agents.lent(),
             dynamics: &self.dynamics,
         };
         self.traffic.index.rebuild(&bodies, &self.types);
@@ -247,7 +249,7 @@ impl World {
         } = &mut self.traffic;
         people.appear(&self.clock, ground);
         people.heed(self.dynamics.standing.footprints(types));
-        let (routes, agents) = (&mut self.routes, &mut self.agents);
+        let (routes, agents) = (&self.routes, &mut ClaimColumns::of(&mut self.agents));
         let seen = (&*index, &*signals);
         claims.update(&self.clock, (ground, types), routes, seen, (agents, people));
         people::look_after(
@@ -257,13 +259,13 @@ impl World {
             agents,
             &self.clock,
         );
-        signals.forget_gone(agents);
+        signals.forget_gone(agents.census);
         for &(agent, path) in claims.asks_for_green() {
             signals.ask_for_green(ground, path, (agent, self.clock.time()));
         }
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {
-            look_at_signals(ground, types, routes, agents)
+            look_at_signals(ground, types, routes, agents.lent())
         } else {
             Vec::new()
         };
@@ -279,7 +281,7 @@ impl World {
                 is_fault: true,
             });
         }
-        delays.update(&self.clock, agents);
+        delays.update(&self.clock, agents.lent());
     }
 
     fn plan(&mut self) {
@@ -291,7 +293,7 @@ impl World {
             (&*delays, &*claims),
             &mut self.scratch.planning,
             &mut self.routes,
-            &mut self.agents,
+            &mut PlanColumns::of(&mut self.agents),
         );
         self.replans.stuck += planned.stuck;
         claims.count_missed_turns(planned.missed_turns);
@@ -309,8 +311,9 @@ impl World {
             modules: &self.modules,
             delays: &self.traffic.delays,
         };
+        let mut agents = PlanColumns::of(&mut self.agents);
         for ring in &rings {
-            if scene.send_one(ring, &mut self.routes, &mut self.agents) {
+            if scene.send_one(ring, &mut self.routes, &mut agents) {
                 claims.count_sent_round();
             } else {
                 claims.count_gridlock(ring.first_id);
@@ -356,16 +359,17 @@ impl World {
             index: &self.traffic.index,
             dynamics: &self.dynamics,
         };
+        let mut agents = ControlColumns::of(&mut self.agents);
         let held = control::control(
             &self.clock,
             &self.modules,
             self.helpers.as_ref(),
             &mut self.scratch.controlling,
             surroundings,
-            &mut self.agents,
+            &mut agents,
         );
         self.traffic.claims.count_held(held);
-        self.hands.order(&self.types, &mut self.agents);
+        self.hands.order(&self.types, &mut agents);
     }
 
     fn advance(&mut self) {
@@ -389,6 +393,7 @@ impl World {
         let (ground, types) = (&*self.ground, &self.types);
         let time = self.clock.end_of_step();
         self.messages.log.expire(time);
+        let mut agents = CountColumns::of(&mut self.agents);
         if self.modules.want_post_encroachment() {
             let scene = EncroachmentScene {
                 ground,
@@ -397,7 +402,7 @@ impl World {
                 claims: &self.traffic.claims,
             };
             let dt = self.clock.dt;
-            (self.traffic.encroachment).watch(time, dt, scene, &mut self.agents);
+            (self.traffic.encroachment).watch(time, dt, scene, &mut agents);
         }
         collide::collide(
             &self.clock,
@@ -410,7 +415,7 @@ impl World {
             },
             helpers,
             &mut self.traffic,
-            &mut self.agents,
+            &mut agents,
             &mut self.scratch.contacts,
         );
         if self.modules.want_accounts() {
@@ -422,6 +427,7 @@ impl World {
         let mut accounts = std::mem::take(&mut self.agents.accounts);
         accounts.watch(AccountScene {
             bodies: self.bodies(),
+            statistics: &self.agents.statistics,
             types: &self.types,
             routes: &self.routes,
             collisions: self.collisions(),
@@ -481,8 +487,9 @@ impl World {
 
     /// Lets an edit in that has waited, as soon as the junctions that it changes are empty.
     fn let_edit_in(&mut self) {
-        let closes =
-            |edit: &WaitingEdit| edit.closes(&self.traffic.claims, self.setting(), &self.agents);
+        let closes = |edit: &WaitingEdit| {
+            edit.closes(&self.traffic.claims, self.setting(), self.agents.lent())
+        };
         if self.waiting.as_ref().is_some_and(closes) {
             let junctions = self.traffic.claims.held_back().to_vec();
             self.editing().close(junctions);
@@ -490,8 +497,9 @@ impl World {
                 edit.is_closed = true;
             }
         }
-        let is_due =
-            |edit: &WaitingEdit| edit.is_due(&self.traffic.claims, self.setting(), &self.agents);
+        let is_due = |edit: &WaitingEdit| {
+            edit.is_due(&self.traffic.claims, self.setting(), self.agents.lent())
+        };
         if !self.waiting.as_ref().is_some_and(is_due) {
             return;
         }
@@ -555,7 +563,7 @@ impl World {
     /// it. One of the `lane` level goes on as `one_track`. Its modules are asked as before, and nobody does
     /// what they say. Returns whether the agent drives.
     pub fn drive_by_hand(&mut self, id: u64, controls: HandControls) -> bool {
-        let Some(agent) = self.agents.find(id) else {
+        let Some(agent) = self.agents.census().find(id) else {
             return false;
         };
         if self.hands.take(id, controls) {
@@ -569,7 +577,7 @@ impl World {
     /// else straight over the ground. Returns whether a person drove it.
     pub fn give_back(&mut self, id: u64) -> bool {
         let was_driven = self.hands.release(id);
-        if let Some(agent) = self.agents.find(id).filter(|_| was_driven) {
+        if let Some(agent) = self.agents.census().find(id).filter(|_| was_driven) {
             self.effecting().0.resume(agent);
             self.effecting().0.find_all();
         }
@@ -583,7 +591,11 @@ impl World {
     /// # Errors
     /// If it does not drive, tows no such trailer, or moves faster than a walk; nothing changes then.
     pub fn uncouple(&mut self, id: u64, from: Option<u8>) -> Result<usize, CouplingError> {
-        let agent = self.agents.find(id).ok_or(CouplingError::NotDriving(id))?;
+        let agent = self
+            .agents
+            .census()
+            .find(id)
+            .ok_or(CouplingError::NotDriving(id))?;
         self.effecting().0.uncouple(agent, from)
     }
 
@@ -594,7 +606,11 @@ impl World {
     /// If it does not drive, moves faster than a walk, or nothing that fits stands near enough and
     /// straight enough; nothing changes then.
     pub fn couple(&mut self, id: u64) -> Result<usize, CouplingError> {
-        let agent = self.agents.find(id).ok_or(CouplingError::NotDriving(id))?;
+        let agent = self
+            .agents
+            .census()
+            .find(id)
+            .ok_or(CouplingError::NotDriving(id))?;
         self.effecting().0.couple(agent)
     }
 
@@ -616,7 +632,7 @@ impl World {
         }
         let bodies = Bodies {
             ground: &self.ground,
-            agents: &self.agents,
+            agents: self.agents.lent(),
             dynamics: &self.dynamics,
         };
         let people = &mut self.traffic.people;

@@ -72,6 +72,7 @@ impl Odometer {
 #[derive(Clone, Copy)]
 pub(crate) struct Scene<'a> {
     pub(crate) bodies: Bodies<'a>,
+    pub(crate) statistics: &'a [Statistics],
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
     pub(crate) collisions: &'a [Collision],
@@ -148,7 +149,7 @@ impl Account {
         self.energy += 0.5 * motion.speed * motion.speed * scene.dt;
         self.goal_distance = goal_distance(agent, progress, scene);
         if progress.reached != self.reached {
-            let now = Odometer::of(&agents.statistics[index]);
+            let now = Odometer::of(&scene.statistics[index]);
             // With other goals fewer may have been reached than before: that ends no part.
             if progress.reached > self.reached {
                 self.segments.add(self.begin, now, scene.dt);

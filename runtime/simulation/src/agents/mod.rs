@@ -6,6 +6,7 @@
 
 mod accounts;
 mod finished;
+mod lent;
 mod rare;
 mod rows;
 
@@ -13,6 +14,9 @@ pub(crate) use accounts::{Accounts, Scene as AccountScene};
 
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
+pub(crate) use lent::{
+    AdvanceColumns, AgentsRef, Census, ClaimColumns, ControlColumns, CountColumns, PlanColumns,
+};
 pub(crate) use rows::{
     Claim, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Refusal, Statistics,
     Wish,
@@ -122,25 +126,10 @@ columns! {
 const _: () = assert!(Agents::BYTES <= 320);
 
 impl Agents {
-    /// One more than the largest index ever given away.
-    pub(crate) fn capacity(&self) -> usize {
-        self.identity.len()
-    }
-
     /// Bytes of all columns.
     pub(crate) fn bytes(&self) -> usize {
         let wish = size_of::<Wish>();
-        self.capacity() * (Self::BYTES - wish) + self.wish.len() * wish
-    }
-
-    /// How many drive, or are about to.
-    pub(crate) fn count(&self) -> usize {
-        self.count.iter().sum()
-    }
-
-    /// How many of those have a level of dynamics.
-    pub(crate) fn count_of(&self, level: DynamicsLevel) -> usize {
-        self.count[level as usize]
+        self.identity.len() * (Self::BYTES - wish) + self.wish.len() * wish
     }
 
     /// Gives an agent another level of dynamics.
@@ -151,40 +140,9 @@ impl Agents {
         self.touch();
     }
 
-    /// Another number: somebody came or went, or has other modules.
-    pub(crate) fn revision(&self) -> u64 {
-        self.revision
-    }
-
     /// Somebody has other modules or another phase.
     pub(crate) fn touch(&mut self) {
         self.revision += 1;
-    }
-
-    /// Whether an agent is on the road and drives.
-    #[inline]
-    pub(crate) fn drives(&self, index: u32) -> bool {
-        self.identity[index as usize].drives()
-    }
-
-    /// The agents that drive, in the order of their indices.
-    pub(crate) fn driving(&self) -> impl DoubleEndedIterator<Item = u32> + '_ {
-        let drives =
-            |(index, identity): (usize, &Identity)| identity.drives().then_some(index as u32);
-        self.identity.iter().enumerate().filter_map(drives)
-    }
-
-    /// The agents that drive, in the order of their ids.
-    pub(crate) fn by_growing_id(&self) -> Vec<u32> {
-        let mut all: Vec<u32> = self.driving().collect();
-        all.sort_unstable_by_key(|&index| self.identity[index as usize].id);
-        all
-    }
-
-    /// The index of an agent that drives.
-    pub(crate) fn find(&self, id: u64) -> Option<u32> {
-        let index = *self.by_id.get(&id)?;
-        self.drives(index).then_some(index)
     }
 
     /// Gives indices away in this order from now on; they are those below the length of the order.
@@ -196,18 +154,6 @@ impl Agents {
         self.free = order.to_vec();
     }
 
-    /// What an agent is to do from now on.
-    #[inline]
-    pub(crate) fn give(&mut self, index: usize, order: Order) {
-        self.command[index] = order.command;
-        if order.pedals.is_some() && self.pedals.len() <= index {
-            self.pedals.resize(index + 1, None);
-        }
-        if let Some(pedals) = self.pedals.get_mut(index) {
-            *pedals = order.pedals;
-        }
-    }
-
     /// The pedals of an agent, if it drives by them.
     #[inline]
     pub(crate) fn pedals(&self, index: usize) -> Option<PedalCommand> {
@@ -217,7 +163,7 @@ impl Agents {
     /// Puts an agent in.
     pub(crate) fn insert(&mut self, row: Row) -> u32 {
         // The last one that became free: which one depends on who left, so nothing may depend on it.
-        let index = self.free.pop().unwrap_or(self.capacity() as u32);
+        let index = self.free.pop().unwrap_or(self.identity.len() as u32);
         self.by_id.insert(row.identity.id, index);
         self.set(index as usize, row);
         if let Some(pedals) = self.pedals.get_mut(index as usize) {
@@ -271,11 +217,6 @@ impl Agents {
         }
     }
 
-    /// Who has left, and still has its index.
-    pub(crate) fn leaving(&self) -> &[u32] {
-        &self.leaving
-    }
-
     /// Whether the columns are of one length, and all that agents point at is there: lanelets,
     /// routes, and what `knows` says of an identity.
     pub(crate) fn are_sound(
@@ -285,7 +226,7 @@ impl Agents {
         knows: impl Fn(usize, &Identity) -> bool,
     ) -> bool {
         let exists = |id: u32| id == NO_LANELET || (id as usize) < lanelets;
-        let count = self.capacity();
+        let count = self.identity.len();
         let lengths = [
             self.motion.len(),
             self.position.len(),
@@ -423,7 +364,7 @@ mod tests {
             pedals: Some(held),
             ..Order::default()
         };
-        agents.give(index as usize, order);
+        ControlColumns::of(&mut agents).give(index as usize, order);
         assert_eq!(agents.pedals(index as usize), Some(held));
         agents.remove(index);
         agents.note_told();
@@ -444,9 +385,15 @@ mod tests {
         };
         let mut agents = Agents::default();
         let a = agents.insert(row(5));
-        assert_eq!((agents.find(5), agents.count()), (Some(a), 1));
+        assert_eq!(
+            (agents.census().find(5), agents.census().count()),
+            (Some(a), 1)
+        );
         agents.remove(a);
-        assert_eq!((agents.find(5), agents.count()), (None, 0));
+        assert_eq!(
+            (agents.census().find(5), agents.census().count()),
+            (None, 0)
+        );
         // The boundary at which the removal is told: the index is not free yet.
         agents.release();
         agents.note_told();

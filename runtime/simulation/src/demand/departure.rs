@@ -444,7 +444,7 @@ mod tests {
         let room = Room {
             bodies: Bodies {
                 ground: &stand.ground,
-                agents: &stand.agents,
+                agents: stand.agents.lent(),
                 dynamics: &stand.dynamics,
             },
             types: &stand.types,

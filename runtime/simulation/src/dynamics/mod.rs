@@ -35,7 +35,7 @@ pub(crate) use sliding::Sliding;
 pub(crate) use standing::{FreeCoupling, MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
 
-use crate::agents::{Agents, Command, LanePosition, Motion};
+use crate::agents::{Agents, AgentsRef, Command, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
@@ -422,7 +422,7 @@ impl Dynamics {
         // The pose is made while the agent still has its old level, which alone knows where it is.
         let bodies = Bodies {
             ground,
-            agents,
+            agents: agents.lent(),
             dynamics: self,
         };
         let pose = bodies.pose(agent);
@@ -450,7 +450,7 @@ fn forget<S: Default>(states: &mut [S], agent: u32) {
 #[derive(Clone, Copy)]
 pub(crate) struct Bodies<'a> {
     pub(crate) ground: &'a Ground,
-    pub(crate) agents: &'a Agents,
+    pub(crate) agents: AgentsRef<'a>,
     pub(crate) dynamics: &'a Dynamics,
 }
 

@@ -1,7 +1,7 @@
 //! Trailers: they follow their vehicles, whatever moves those.
 
 use super::Bodies;
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use crate::ground::Ground;
 use crate::snapshot::TrailerRecord;
 use crate::vehicle_type::VehicleTypes;
@@ -65,7 +65,7 @@ impl Trailers {
 
 impl super::Dynamics {
     /// Takes all trailers after their vehicles, which have moved.
-    pub(crate) fn tow(&mut self, ground: &Ground, agents: &Agents, types: &VehicleTypes) {
+    pub(crate) fn tow(&mut self, ground: &Ground, agents: AgentsRef<'_>, types: &VehicleTypes) {
         if !types.has_trailers {
             return;
         }

@@ -111,7 +111,7 @@ impl Editing<'_> {
         // Last: by then all agents have the places and numbers that they keep.
         let bodies = Bodies {
             ground: self.ground,
-            agents: self.agents,
+            agents: self.agents.lent(),
             dynamics: self.dynamics,
         };
         self.traffic.index.rebuild(&bodies, self.types);
@@ -176,7 +176,7 @@ impl Editing<'_> {
                 types.towing(new, towed)
             })
         };
-        for agent in self.agents.by_growing_id() {
+        for agent in self.agents.census().by_growing_id() {
             let now = self.agents.identity[agent as usize].vehicle_type;
             match number(self.types, now) {
                 Some(new) => {
@@ -217,7 +217,7 @@ impl Editing<'_> {
     fn leave_deleted_stacks(&mut self, new: &Scenario) {
         let names = self.modules.names.clone();
         let is_deleted = |stack: u16| !new.stacks().contains_key(&names[stack as usize]);
-        for agent in self.agents.by_growing_id() {
+        for agent in self.agents.census().by_growing_id() {
             if is_deleted(self.agents.identity[agent as usize].stack) {
                 self.remove(agent);
             }
@@ -240,7 +240,7 @@ impl Editing<'_> {
     fn bodies<'a>(&'a self, ground: &'a Ground) -> Bodies<'a> {
         Bodies {
             ground,
-            agents: self.agents,
+            agents: self.agents.lent(),
             dynamics: self.dynamics,
         }
     }
@@ -263,13 +263,13 @@ impl Editing<'_> {
         let ground = (&**self.ground, &*self.types);
         let delays = &self.traffic.delays;
         self.modules
-            .asking(self.clock, ground, delays, self.agents, agent)
+            .asking(self.clock, ground, delays, self.agents.census(), agent)
     }
 
     fn take_agents(&mut self, old: &Scenario, new: &Scenario, changed: BTreeMap<AgentId, Change>) {
         for (id, change) in changed {
             let key = u64::from(id.0);
-            let driving = self.agents.find(key);
+            let driving = self.agents.census().find(key);
             match (change, driving) {
                 (Change::Removed, Some(agent)) => self.remove(agent),
                 (Change::Removed, None) => {
@@ -422,7 +422,7 @@ impl Editing<'_> {
         let index = agent as usize;
         let (level, wanted) = (self.agents.identity[index].level, self.levels.of(wanted));
         let is_served = self.agents.position[index].is_on_lane() || !keeps_to_lanes(wanted);
-        if self.agents.drives(agent) && level != wanted && is_served {
+        if self.agents.census().drives(agent) && level != wanted && is_served {
             self.dynamics
                 .assign(self.ground, self.agents, agent, wanted);
         }

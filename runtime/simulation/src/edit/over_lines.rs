@@ -48,7 +48,7 @@ impl Editing<'_> {
     /// first, so that nobody waits for one who stands behind another, but nobody before those whom it would
     /// sweep over; the others wait where they are, or can come to stand.
     pub(super) fn hold_over_lines(&mut self) {
-        let agents = self.agents.by_growing_id().into_iter();
+        let agents = self.agents.census().by_growing_id().into_iter();
         let mut over: Vec<Over> = agents
             .filter_map(|agent| self.over_line(agent))
             .filter(|over| !over.under.is_empty())
@@ -71,7 +71,7 @@ impl Editing<'_> {
     /// A vehicle whose front is beyond the stop line behind it.
     fn over_line(&self, agent: u32) -> Option<Over> {
         let position = &self.agents.position[agent as usize];
-        if !self.agents.drives(agent) || !position.is_on_lane() {
+        if !self.agents.census().drives(agent) || !position.is_on_lane() {
             return None;
         }
         let front = position.s + self.kind(agent).front;

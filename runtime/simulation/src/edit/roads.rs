@@ -10,7 +10,7 @@
 //! Grants follow the routes. Where a junction has not changed they stay, else they are given again.
 
 use super::Editing;
-use crate::agents::{Agents, LanePosition, Phase, Progress};
+use crate::agents::{AgentsRef, LanePosition, Phase, Progress};
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::messages::LogLine;
@@ -182,10 +182,10 @@ impl Editing<'_> {
         self.traffic.encroachment = Encroachment::default();
         self.traffic.index = Index::new(ground.graph().lanelets().len());
         self.traffic.delays.move_to(&moves.lanelets, ground.graph());
-        let firsts = held.firsts(self.agents.capacity());
-        let mut keeps = vec![Keeps::Nothing; self.agents.capacity()];
+        let firsts = held.firsts(self.agents.census().capacity());
+        let mut keeps = vec![Keeps::Nothing; self.agents.census().capacity()];
         let mut lost = Vec::new();
-        for agent in self.agents.by_growing_id() {
+        for agent in self.agents.census().by_growing_id() {
             let index = agent as usize;
             let Some(goals) = self.goals_after(agent, &moves, told) else {
                 self.remove(agent);
@@ -337,9 +337,9 @@ impl Editing<'_> {
         });
         // Who is inside first, by the tickets that they drew; then by the time of asking: as the junction
         // would have let them in.
-        let tickets = held.tickets(agents.capacity());
+        let tickets = held.tickets(agents.census().capacity());
         let before = (firsts, &*tickets);
-        let mut wanted = wanted_claims(agents, claims, before, moves, lanelet);
+        let mut wanted = wanted_claims(agents.lent(), claims, before, moves, lanelet);
         wanted.sort_unstable_by_key(|wanted| (wanted.order, wanted.place));
         let ahead = wanted.partition_point(|wanted| !wanted.is_ahead());
         let ahead = wanted.split_off(ahead);
@@ -465,7 +465,7 @@ impl Wanted {
 /// What all agents had been granted and do not hold yet. `lanelet` gives the lanelet at an index of
 /// an agent's route, if it keeps that.
 fn wanted_claims(
-    agents: &Agents,
+    agents: AgentsRef<'_>,
     claims: &Claims,
     (firsts, tickets): (&[u32], &[u64]),
     moves: &Moves<'_>,
@@ -478,10 +478,10 @@ fn wanted_claims(
         // From the first connection that it held, which its rear may not have left yet.
         let first = firsts[index].min(at);
         for place in first..claim.granted_to.max(at + 1) {
-            let Some(id) = lanelet(&agents.progress, agent, place) else {
+            let Some(id) = lanelet(agents.progress, agent, place) else {
                 continue;
             };
-            let exit = lanelet(&agents.progress, agent, place + 1);
+            let exit = lanelet(agents.progress, agent, place + 1);
             if let (Some(path), Some(exit)) = (moves.after.contested(id), exit)
                 && !claims.has(agent, path.0, place)
             {

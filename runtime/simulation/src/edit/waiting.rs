@@ -12,7 +12,7 @@
 //! An edit that comes meanwhile takes the place of the one that waits.
 
 use super::Editing;
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use crate::ground::Ground;
 use crate::traffic::{Claims, Setting};
 use roadwright_agent::Registry;
@@ -62,7 +62,12 @@ pub(crate) enum Entry {
 
 impl WaitingEdit {
     /// Whether the junctions are to be closed now: nobody is near them any more.
-    pub(crate) fn closes(&self, claims: &Claims, setting: Setting<'_>, agents: &Agents) -> bool {
+    pub(crate) fn closes(
+        &self,
+        claims: &Claims,
+        setting: Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> bool {
         !self.is_closed
             && (setting.time() - self.since >= LONGEST_TO_CLEAR
                 || claims.held_back_are_clear(setting, agents))
@@ -77,7 +82,12 @@ impl WaitingEdit {
     }
 
     /// Whether it enters now.
-    pub(crate) fn is_due(&self, claims: &Claims, setting: Setting<'_>, agents: &Agents) -> bool {
+    pub(crate) fn is_due(
+        &self,
+        claims: &Claims,
+        setting: Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> bool {
         let is_clear = || {
             claims.closed_are_empty(setting, agents)
                 && (!self.holds_back || claims.queues_stand(setting, agents))
@@ -98,10 +108,10 @@ impl Editing<'_> {
             !now.is_some_and(|now| after.has_law_of(now, before, junction))
         };
         let (claims, setting) = (&self.traffic.claims, self.setting());
-        let mut all = claims.occupied(setting, self.agents);
+        let mut all = claims.occupied(setting, self.agents.lent());
         all.extend(claims.changing());
         all.retain(is_changed);
-        let mut near = claims.approached(setting, self.agents);
+        let mut near = claims.approached(setting, self.agents.lent());
         near.retain(|junction| is_changed(junction) && self.moves_lines(&[*junction], after));
         all.extend(near);
         all.sort_unstable();

@@ -136,7 +136,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
         node: ground.node(junction)?,
         control: ground.law(junction).right_of_way.control(),
         programme: programme(world, junction),
-        tickets: claims.tickets_of(junction, setting, &world.agents),
+        tickets: claims.tickets_of(junction, setting, world.agents.lent()),
         waits: waiting(world, junction, agents),
         closes: world.traffic.claims.changing().contains(&junction),
         approaches,
@@ -164,7 +164,7 @@ fn turns(world: &World, junction: u32) -> Vec<Turning> {
 /// Whether a path is free now.
 pub(super) fn goes(world: &World, path: (u32, u32)) -> bool {
     let (claims, setting) = (&world.traffic.claims, world.setting());
-    claims.is_free(path, setting, &world.agents)
+    claims.is_free(path, setting, world.agents.lent())
 }
 
 /// The lanelets of a lane that leads out of its road at an end, the last one first.

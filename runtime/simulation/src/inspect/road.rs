@@ -185,7 +185,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
             span: (lanelet.road_s(way.from), lanelet.road_s(way.to)),
             inside: sides.map(|side| sorted(claims.alley_holders(side).collect())),
             waiting: sides
-                .map(|side| sorted(claims.waiting_for(side, world.setting(), &world.agents))),
+                .map(|side| sorted(claims.waiting_for(side, world.setting(), world.agents.lent()))),
         });
     }
     seen

@@ -5,7 +5,7 @@ mod log;
 pub(crate) use log::Log;
 pub use log::{LogLine, Mark};
 
-use crate::agents::Agents;
+use crate::agents::Census;
 use roadwright_agent::{Message, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -99,7 +99,7 @@ impl Messages {
     pub(crate) fn drop_read(
         &mut self,
         read: &Arc<Scene>,
-        agents: &Agents,
+        agents: Census<'_>,
         mut was_asked: impl FnMut(u32) -> bool,
     ) {
         // What was sent in this step stays for the next one, behind what has not been read.

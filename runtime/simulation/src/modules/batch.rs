@@ -1,7 +1,7 @@
 //! Asking modules in batches, slice by slice.
 
 use super::pool::ModulePool;
-use crate::agents::Agents;
+use crate::agents::Census;
 use rayon::prelude::*;
 use roadwright_agent::{Choosable, Rate};
 use roadwright_scenario::DynamicsLevel;
@@ -110,7 +110,11 @@ pub(crate) struct Rota {
 
 impl Rota {
     /// Brings the rota up to date.
-    pub(crate) fn update<L: Choosable + ?Sized>(&mut self, pool: &ModulePool<L>, agents: &Agents) {
+    pub(crate) fn update<L: Choosable + ?Sized>(
+        &mut self,
+        pool: &ModulePool<L>,
+        agents: Census<'_>,
+    ) {
         self.update_in_strides(pool, agents, |_| 1);
     }
 
@@ -119,7 +123,7 @@ impl Rota {
     pub(crate) fn update_in_strides<L: Choosable + ?Sized>(
         &mut self,
         pool: &ModulePool<L>,
-        agents: &Agents,
+        agents: Census<'_>,
         stride: impl Fn(DynamicsLevel) -> u64,
     ) {
         // The revision counts whoever comes, goes or changes modules; in most steps it is the same.

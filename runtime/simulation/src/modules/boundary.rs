@@ -12,7 +12,7 @@
 
 use super::pool::ModulePool;
 use super::{Instances, Modules};
-use crate::agents::{Agents, Phase};
+use crate::agents::{Agents, Census, Phase};
 use crate::clock::Clock;
 use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
@@ -48,7 +48,7 @@ pub(crate) struct Membership {
 
 impl Membership {
     /// Compares with the boundary before.
-    fn update(&mut self, agents: &Agents) {
+    fn update(&mut self, agents: Census<'_>) {
         self.added.clear();
         self.removed.clear();
         self.told.resize(agents.capacity(), Instances::NONE);
@@ -71,14 +71,14 @@ impl Membership {
     }
 
     /// Puts the lists in the order of ids. Who has left keeps its id until its index is free.
-    fn sort(&mut self, agents: &Agents) {
+    fn sort(&mut self, agents: Census<'_>) {
         let id = |(index, _): &(u32, Instances)| agents.identity[*index as usize].id;
         self.added.sort_by_key(id);
         self.removed.sort_by_key(id);
     }
 
     /// Forgets what was told: the pool is another one now.
-    pub(super) fn clear(&mut self, agents: &Agents) {
+    pub(super) fn clear(&mut self, agents: Census<'_>) {
         self.told.fill(Instances::NONE);
         self.note_untold(agents);
     }
@@ -93,7 +93,7 @@ impl Membership {
 
     /// Takes what the modules of a saved world had been told: they are told so once more. That an
     /// agent has left since is told at the next boundary, as it would have been.
-    pub(super) fn retell(&mut self, saved: &SavedMembership, agents: &Agents) {
+    pub(super) fn retell(&mut self, saved: &SavedMembership, agents: Census<'_>) {
         self.told.clone_from(&saved.told);
         self.told.truncate(agents.capacity());
         let known = (0u32..).zip(&self.told);
@@ -110,7 +110,7 @@ impl Membership {
     }
 
     /// Notes those whose leaving is still to be told to all instances.
-    fn note_untold(&mut self, agents: &Agents) {
+    fn note_untold(&mut self, agents: Census<'_>) {
         let gone = agents.identity.iter().zip(0u32..);
         let gone = gone.filter(|(who, _)| who.phase == Phase::Gone);
         self.untold = gone.map(|(_, index)| index).collect();
@@ -192,7 +192,7 @@ impl Modules {
 
     /// Tells modules which agents came and left since the last time.
     fn tell(&mut self, clock: &Clock, agents: &mut Agents) {
-        self.membership.update(agents);
+        self.membership.update(agents.census());
         self.pass_all(clock, agents);
         self.membership.untold.clear();
     }
@@ -202,7 +202,7 @@ impl Modules {
         let moment = StepBoundary {
             step: clock.step,
             time: clock.time(),
-            capacity: agents.capacity() as u32,
+            capacity: agents.census().capacity() as u32,
             added: &[],
             removed: &[],
         };

@@ -14,7 +14,7 @@ pub(crate) use saving::{SavedInstance, SavedSwap};
 pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};
 pub(crate) use succession::{SavedStacks, Succession};
 
-use crate::agents::Agents;
+use crate::agents::{Agents, Census};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
@@ -123,7 +123,7 @@ impl Modules {
     ) -> Result<Vec<Option<u16>>, SimulationError> {
         let stacks = self.stacks_of(scenario);
         // Before the pools are exchanged: agents hold numbers of the old ones.
-        let own = self.own_modules(agents);
+        let own = self.own_modules(agents.census());
         let mut old = std::mem::replace(&mut self.pools, Pools::new());
         // Exact matches first, so that nobody else takes what somebody still has.
         for is_similar in [false, true] {
@@ -136,7 +136,7 @@ impl Modules {
         let moved = new_numbers(&self.names, &new);
         self.names = new;
         self.settings = stacks.into_iter().map(|(_, stack)| stack).collect();
-        for index in 0..agents.capacity() {
+        for index in 0..agents.census().capacity() {
             let who = &mut agents.identity[index];
             if let Some(stack) = who.is_known().then(|| moved[who.stack as usize]).flatten() {
                 who.stack = stack;
@@ -153,13 +153,13 @@ impl Modules {
             }
         }
         self.assign_arrivals(agents);
-        self.membership.clear(agents);
+        self.membership.clear(agents.census());
         agents.touch();
         Ok(moved)
     }
 
     /// The modules that agents have chosen for themselves.
-    fn own_modules(&self, agents: &Agents) -> Vec<(u32, Slot, Vec<ModuleSetting>)> {
+    fn own_modules(&self, agents: Census<'_>) -> Vec<(u32, Slot, Vec<ModuleSetting>)> {
         let mut own = Vec::new();
         // In the order of ids: instances are numbered as they are made, and there may be too few.
         for agent in agents.by_growing_id() {
@@ -245,7 +245,7 @@ impl Modules {
         clock: &Clock,
         (ground, types): (&'a Ground, &VehicleTypes),
         delays: &'a Delays,
-        agents: &Agents,
+        agents: Census<'_>,
         agent: u32,
     ) -> Asking<'a> {
         let who = &agents.identity[agent as usize];

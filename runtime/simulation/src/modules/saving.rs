@@ -199,7 +199,7 @@ impl Modules {
         let told = succession.told(told);
         // In this order: modules hear of their agents, then get what they kept of them. What a module
         // keeps is about agents that it knows.
-        self.membership.retell(&told, agents);
+        self.membership.retell(&told, agents.census());
         self.pass_all(clock, agents);
         self.membership.take_untold(told);
         let mut anew = Vec::new();

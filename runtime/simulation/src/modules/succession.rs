@@ -7,7 +7,7 @@
 use super::pool::{Instances, Pools};
 use super::saving::SavedInstance;
 use super::{Modules, SavedMembership};
-use crate::agents::Agents;
+use crate::agents::{Agents, Census};
 use crate::options::SimulationError;
 use crate::save::SaveError;
 use roadwright_agent::Slot;
@@ -114,7 +114,7 @@ impl Modules {
         let settings = SavedInstance::settings_by_slot(saved)?;
         for (slot, saved) in Slot::ALL.into_iter().zip(&settings) {
             let left = self.left_instances(slot, was, saved);
-            let stays = |number: u16| stays(slot, number, was, &left, agents);
+            let stays = |number: u16| stays(slot, number, was, &left, agents.census());
             let mut numbers = Vec::new();
             for (number, setting) in (0u16..).zip(saved) {
                 // An instance that nobody ever leaves is made even if nobody has it: so the numbers of
@@ -189,7 +189,7 @@ fn stays(
     number: u16,
     was: &[(String, Instances)],
     left: &[Option<u16>],
-    agents: &Agents,
+    agents: Census<'_>,
 ) -> bool {
     let is_left_by = |stack: usize| left.get(stack) == Some(&Some(number));
     let mut stacks = was.iter().enumerate();

@@ -25,7 +25,7 @@ mod warm;
 
 pub(crate) use lane::StopCause;
 
-use crate::agents::{Agents, LanePosition, Motion, Progress};
+use crate::agents::{AgentsRef, LanePosition, Motion, Progress};
 use crate::dynamics::{Bodies, Dynamics, keeps_to_lanes};
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
@@ -52,7 +52,7 @@ const LEADER_REACH: f64 = 200.0;
 pub(crate) struct View<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
-    pub(crate) agents: &'a Agents,
+    pub(crate) agents: AgentsRef<'a>,
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) dynamics: &'a Dynamics,
@@ -70,7 +70,7 @@ pub(crate) struct Surroundings<'a> {
 
 impl<'a> Surroundings<'a> {
     /// What perception reads, with the agents as they are now.
-    pub(crate) fn with(self, agents: &'a Agents) -> View<'a> {
+    pub(crate) fn with(self, agents: AgentsRef<'a>) -> View<'a> {
         View {
             ground: self.ground,
             types: self.types,

@@ -2,7 +2,8 @@
 
 use super::retire::Exit;
 use crate::agents::{
-    Agents, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics, Status,
+    AdvanceColumns, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics,
+    Status,
 };
 use crate::clock::Clock;
 use crate::dynamics::{
@@ -61,16 +62,16 @@ pub(crate) fn advance(
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {
+    let census = exit.agents.census();
     for level in DynamicsLevel::ALL {
-        if exit.agents.count_of(level) > 0 {
-            exit.dynamics.grow(level, exit.agents.capacity());
+        if census.count_of(level) > 0 {
+            exit.dynamics.grow(level, census.capacity());
         }
     }
     // Before anybody leaves: who arrives in this step has moved in it as well.
-    let moved = exit.agents.count() as u64;
+    let moved = census.count() as u64;
     let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
-    // Taken out while columns are lent to the levels.
-    let pedals = std::mem::take(&mut agents.pedals);
+    let mut columns = AdvanceColumns::of(agents);
     let among = Scene {
         ground,
         types,
@@ -81,38 +82,40 @@ pub(crate) fn advance(
         stride: 1,
     };
     let scene = Scene {
-        pedals: &pedals,
+        pedals: columns.pedals,
         ..among
     };
     // Level by level, in any order: no body of these levels reads where others have come to in this
     // step.
-    let mut arrivals = advance_level::<OneTrack>(scene, &mut dynamics.one_track, helpers, agents);
+    let mut arrivals =
+        advance_level::<OneTrack>(scene, &mut dynamics.one_track, helpers, &mut columns);
     arrivals.extend(advance_level::<Lane>(
         scene,
         &mut dynamics.lane,
         helpers,
-        agents,
+        &mut columns,
     ));
     arrivals.extend(advance_level::<DynamicOneTrack>(
         scene,
         &mut dynamics.dynamic_one_track,
         helpers,
-        agents,
+        &mut columns,
     ));
     arrivals.extend(advance_level::<Sliding>(
         scene,
         &mut dynamics.sliding,
         helpers,
-        agents,
+        &mut columns,
     ));
-    agents.pedals = pedals;
     // Last, among all others, which have moved.
     let lost = dynamics.advance_rigid(&Around {
         ground,
         types,
         hands,
         routes: exit.routes,
-        agents,
+        agents: agents.lent(),
+        command: &agents.command,
+        pedals: &agents.pedals,
         dt: exit.clock.dt,
     });
     let mut moved_rigidly = std::mem::take(&mut dynamics.rigid.moved);
@@ -120,10 +123,10 @@ pub(crate) fn advance(
         among,
         &mut moved_rigidly,
         helpers,
-        agents,
+        &mut AdvanceColumns::of(agents),
     ));
     dynamics.rigid.moved = moved_rigidly;
-    dynamics.tow(ground, agents, types);
+    dynamics.tow(ground, agents.lent(), types);
     // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
     // arrivals come level by level, and in each by index.
     arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
@@ -156,7 +159,7 @@ fn tell_of_lost(exit: &mut Exit<'_>, lost: &[u32]) {
 /// Says who stands on a lane that is too steep for its engine or its tyres, where a body of another level
 /// would roll back.
 fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
-    if ground.slopes().is_none() || exit.agents.count_of(DynamicsLevel::Lane) == 0 {
+    if ground.slopes().is_none() || exit.agents.census().count_of(DynamicsLevel::Lane) == 0 {
         return;
     }
     let dt = exit.clock.dt;
@@ -193,7 +196,7 @@ fn advance_level<L: Level>(
     scene: Scene<'_>,
     states: &mut [L::State],
     helpers: Option<&rayon::ThreadPool>,
-    agents: &mut Agents,
+    agents: &mut AdvanceColumns<'_>,
 ) -> Vec<(u32, Arrival)> {
     if agents.count_of(L::LEVEL) == 0 {
         return Vec::new();
@@ -204,13 +207,13 @@ fn advance_level<L: Level>(
     };
     let count = agents.capacity();
     let columns = (
-        &agents.identity[..],
-        &agents.command[..],
+        agents.identity,
+        agents.command,
         &mut states[..count],
-        &mut agents.motion[..],
-        &mut agents.position[..],
-        &mut agents.progress[..],
-        &mut agents.statistics[..],
+        &mut *agents.motion,
+        &mut *agents.position,
+        &mut *agents.progress,
+        &mut *agents.statistics,
     );
     let Some(helpers) = helpers else {
         return advance_slice::<L>(&scene, 0, columns);

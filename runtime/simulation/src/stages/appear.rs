@@ -49,7 +49,7 @@ pub(crate) fn admit(
     demand.departures.offer(|departure| {
         let bodies = Bodies {
             ground: scene.ground,
-            agents,
+            agents: agents.lent(),
             dynamics,
         };
         let lanelet = match departure.start {

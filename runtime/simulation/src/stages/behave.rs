@@ -32,7 +32,7 @@ pub(crate) fn behave(
     let step = world.clock.step;
     stage
         .rota
-        .update(&world.modules.pools.behaviour, world.agents);
+        .update(&world.modules.pools.behaviour, world.agents.census());
     world.tell_collisions();
     // A scene costs a walk over all agents: it is made once for all instances, and only if a behaviour
     // that looks at others is asked in this step.
@@ -60,7 +60,9 @@ pub(crate) fn behave(
     }
     if let Some(scene) = scene {
         let was_asked = |agent| stage.rota.is_due(agent, step);
-        world.messages.drop_read(&scene, world.agents, was_asked);
+        world
+            .messages
+            .drop_read(&scene, world.agents.census(), was_asked);
     }
 }
 
@@ -76,7 +78,7 @@ fn ask(
 ) -> Vec<Effects> {
     let instance = &world.modules.pools.behaviour.instances[instance];
     let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
-    let seen = world.surroundings().with(world.agents);
+    let seen = world.surroundings().with(world.agents.lent());
     let only_changes_lanes = module.logic.only_changes_lanes();
     rows.ask(
         helpers,
@@ -127,7 +129,7 @@ impl Effecting<'_> {
     fn onlooking(&self) -> Onlooking<'_> {
         Onlooking {
             clock: self.clock,
-            view: self.surroundings().with(self.agents),
+            view: self.surroundings().with(self.agents.lent()),
             modules: self.modules,
             messages: self.messages,
             signals: &self.traffic.signals,
@@ -162,7 +164,7 @@ impl Effecting<'_> {
             ground: self.ground,
             types: self.types,
             index: &self.traffic.index,
-            agents: self.agents,
+            agents: self.agents.lent(),
         };
         let own = &self.agents.position[agent as usize];
         let places = [(own.lanelet, own.s), beside];

@@ -1,6 +1,6 @@
 //! Overlapping bodies are found and counted.
 
-use crate::agents::Agents;
+use crate::agents::{AgentsRef, CountColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
@@ -26,12 +26,12 @@ pub(crate) fn collide(
     scene: Scene<'_>,
     helpers: Option<&rayon::ThreadPool>,
     traffic: &mut Traffic,
-    agents: &mut Agents,
+    agents: &mut CountColumns<'_>,
     contacts: &mut Vec<Contact>,
 ) {
     let bodies = Bodies {
         ground: scene.ground,
-        agents,
+        agents: agents.lent(),
         dynamics: scene.dynamics,
     };
     // Bodies have moved; the next step starts with this index.
@@ -52,24 +52,24 @@ pub(crate) fn collide(
         traffic.neighbours.forget();
     }
     let time = clock.end_of_step();
-    let search = scene.search(agents, traffic);
+    let search = scene.search(agents.lent(), traffic);
     let of_body = |number, out: &mut Vec<Contact>| search.contacts(number, out);
     find(helpers, traffic.neighbours.len(), contacts, of_body);
-    sort(contacts, agents);
+    sort(contacts, agents.lent());
     traffic.contacts.take(time, contacts, agents);
     if agents.count_of(DynamicsLevel::Lane) == 0 || !clock.is_on_beat() {
         return;
     }
-    let search = scene.search(agents, traffic);
+    let search = scene.search(agents.lent(), traffic);
     let in_order = |at, out: &mut Vec<Contact>| search.contacts_in_order(at, out);
     find(helpers, traffic.index.entries().len(), contacts, in_order);
-    sort(contacts, agents);
+    sort(contacts, agents.lent());
     let found = (&contacts[..], clock.beat_steps());
     traffic.contacts.take_in_order(time, found, agents);
 }
 
 impl<'a> Scene<'a> {
-    fn search<'s>(&self, agents: &'s Agents, traffic: &'s Traffic) -> Search<'s>
+    fn search<'s>(&self, agents: AgentsRef<'s>, traffic: &'s Traffic) -> Search<'s>
     where
         'a: 's,
     {
@@ -90,7 +90,7 @@ impl<'a> Scene<'a> {
 
 /// Brings contacts into the order of ids, one of each pair. They are searched in slices of numbers, which
 /// depend on indices; the log of collisions does not.
-fn sort(contacts: &mut Vec<Contact>, agents: &Agents) {
+fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
     let id_of = |agent: u32| agents.identity[agent as usize].id;
     // Two that change lanes behind each other meet on both: the deepest contact counts.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));

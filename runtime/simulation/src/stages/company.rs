@@ -25,7 +25,7 @@ impl Effecting<'_> {
 
     /// Sends a letter to the agent with an id, if it drives.
     pub(super) fn send_to(&mut self, from: u32, to: u64, letter: Letter) {
-        if let Some(to) = self.agents.find(to) {
+        if let Some(to) = self.agents.census().find(to) {
             self.send(from, to, letter);
         }
     }
@@ -52,7 +52,7 @@ impl Effecting<'_> {
         // A copy of the pointer: sending needs the messages, which own the groups.
         let groups = self.messages.groups.clone();
         for &id in groups.get(group).into_iter().flatten() {
-            match self.agents.find(id) {
+            match self.agents.census().find(id) {
                 Some(to) if to != from && self.messages.has_room(to) => {
                     self.send(from, to, letter.clone());
                 }
@@ -75,7 +75,7 @@ impl Effecting<'_> {
         // The grid gives them cell by cell and by index; the order of sending is that of ids.
         heard.sort_unstable_by_key(|&to| self.agents.identity[to as usize].id);
         for to in heard {
-            if to != from && self.agents.drives(to) && self.messages.has_room(to) {
+            if to != from && self.agents.census().drives(to) && self.messages.has_room(to) {
                 self.send(from, to, letter.clone());
             }
         }
@@ -106,7 +106,7 @@ impl Effecting<'_> {
             };
             let (own, other) = (Some(collision.agent), collision.with.agent());
             for (to, from) in [(own, other), (other, own)] {
-                if let Some(to) = to.and_then(|to| self.agents.find(to)) {
+                if let Some(to) = to.and_then(|to| self.agents.census().find(to)) {
                     self.post(from.unwrap_or(NOBODY), to, letter());
                 }
             }

@@ -1,7 +1,7 @@
 //! Controllers steer and accelerate.
 
 use super::pivot::Pivot;
-use crate::agents::{Agents, Order, Statistics};
+use crate::agents::{ControlColumns, Order, Statistics};
 use crate::clock::Clock;
 use crate::dynamics::stride;
 use crate::modules::{Modules, Rota, Rows, batches};
@@ -51,12 +51,12 @@ pub(crate) fn control(
     helpers: Option<&rayon::ThreadPool>,
     stage: &mut Controlling,
     surroundings: Surroundings<'_>,
-    agents: &mut Agents,
+    agents: &mut ControlColumns<'_>,
 ) -> u64 {
     let mut held = 0;
     let pool = &modules.pools.controller;
     let Controlling { rota, asking } = stage;
-    rota.update_in_strides(pool, agents, |level| stride(level, clock.dt));
+    rota.update_in_strides(pool, agents.census, |level| stride(level, clock.dt));
     for (number, instance) in pool.instances.iter().enumerate() {
         let module = instance.module();
         let asked = Asked {
@@ -88,7 +88,7 @@ impl Asking {
         helpers: Option<&rayon::ThreadPool>,
         asked: Asked<'_>,
         surroundings: Surroundings<'_>,
-        agents: &mut Agents,
+        agents: &mut ControlColumns<'_>,
     ) -> u64 {
         // Batch by batch, while rows are in the cache: what is written of one batch (commands, who is held,
         // what is counted) is nothing that is perceived of the next.
@@ -179,9 +179,9 @@ fn ask_batch<Q: Question>(
     helpers: Option<&rayon::ThreadPool>,
     Asked { module, step, due }: Asked<'_>,
     surroundings: Surroundings<'_>,
-    agents: &mut Agents,
+    agents: &mut ControlColumns<'_>,
 ) -> u64 {
-    let (seen, look) = (surroundings.with(agents), Look::of(module));
+    let (seen, look) = (surroundings.with(agents.lent()), Look::of(module));
     rows.ask(
         helpers,
         module.logic.asks_whole(),
@@ -212,7 +212,7 @@ fn take_orders(
     orders: impl Iterator<Item = Order>,
     samples: &[Sample],
     period: f64,
-    agents: &mut Agents,
+    agents: &mut ControlColumns<'_>,
 ) -> u64 {
     let mut newly_held = 0;
     for (&agent, (mut order, sample)) in indices.iter().zip(orders.zip(samples)) {

@@ -69,7 +69,7 @@ impl Effecting<'_> {
         for (agent, effect) in all {
             // An effect before this one may have taken the agent off the road.
             let is_held = moves(&effect) && self.hands.hold(self.id(agent));
-            if self.agents.drives(agent) && !is_held {
+            if self.agents.census().drives(agent) && !is_held {
                 self.apply_one(agent, effect);
             }
         }
@@ -200,7 +200,7 @@ impl Effecting<'_> {
     pub(super) fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: self.ground,
-            agents: self.agents,
+            agents: self.agents.lent(),
             dynamics: self.dynamics,
         }
     }
@@ -209,7 +209,7 @@ impl Effecting<'_> {
     pub(super) fn locate_bodies(&mut self) {
         let bodies = Bodies {
             ground: self.ground,
-            agents: self.agents,
+            agents: self.agents.lent(),
             dynamics: self.dynamics,
         };
         self.traffic.index.locate(&bodies, self.types);
@@ -289,7 +289,7 @@ impl Effecting<'_> {
         let ground = (self.ground, self.types);
         let delays = &self.traffic.delays;
         self.modules
-            .asking(self.clock, ground, delays, self.agents, agent)
+            .asking(self.clock, ground, delays, self.agents.census(), agent)
     }
 
     pub(super) fn route_of(&self, agent: u32) -> &Route {

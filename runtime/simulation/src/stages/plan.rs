@@ -1,6 +1,6 @@
 //! Planners are asked about agents that need another route.
 
-use crate::agents::Agents;
+use crate::agents::PlanColumns;
 use crate::clock::Clock;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
@@ -58,7 +58,7 @@ struct Scene<'a> {
     ground: &'a Ground,
     types: &'a VehicleTypes,
     routes: &'a Routes,
-    agents: &'a Agents,
+    agents: &'a PlanColumns<'a>,
     claims: &'a Claims,
 }
 
@@ -71,10 +71,10 @@ pub(crate) fn plan(
     (delays, claims): (&Delays, &Claims),
     rota: &mut Rota,
     routes: &mut Routes,
-    agents: &mut Agents,
+    agents: &mut PlanColumns<'_>,
 ) -> Planned {
     let pool = &modules.pools.planner;
-    rota.update(pool, agents);
+    rota.update(pool, agents.census);
     let mut counts = Planned::default();
     let (mut questions, mut needs) = (Vec::new(), Vec::new());
     for (number, instance) in pool.instances.iter().enumerate() {
@@ -115,7 +115,13 @@ pub(crate) fn plan(
 }
 
 /// Gives an agent another route.
-fn replan(clock: &Clock, agent: u32, route: Route, routes: &mut Routes, agents: &mut Agents) {
+fn replan(
+    clock: &Clock,
+    agent: u32,
+    route: Route,
+    routes: &mut Routes,
+    agents: &mut PlanColumns<'_>,
+) {
     let mut travel = Travel {
         routes,
         progress: &mut agents.progress[agent as usize],
@@ -130,7 +136,7 @@ fn end_beside(
     ground: &Ground,
     agent: u32,
     routes: &mut Routes,
-    agents: &mut Agents,
+    agents: &mut PlanColumns<'_>,
 ) {
     let progress = &agents.progress[agent as usize];
     let route = routes.get(progress.route);
@@ -148,7 +154,7 @@ fn take_answer(
     range: (u32, u32),
     answer: Option<Vec<LaneletId>>,
     routes: &mut Routes,
-    agents: &mut Agents,
+    agents: &mut PlanColumns<'_>,
 ) -> bool {
     let index = agent as usize;
     let progress = &mut agents.progress[index];
@@ -347,15 +353,17 @@ mod tests {
         }
     }
 
-    fn scene<'a>(stand: &'a Stand, clock: &'a Clock) -> Scene<'a> {
-        Scene {
+    /// What is seen in the scene of a stand.
+    fn seen<T>(stand: &mut Stand, clock: &Clock, see: impl FnOnce(&Scene<'_>) -> T) -> T {
+        let agents = PlanColumns::of(&mut stand.agents);
+        see(&Scene {
             clock,
             ground: &stand.ground,
             types: &stand.types,
             routes: &stand.routes,
-            agents: &stand.agents,
+            agents: &agents,
             claims: &stand.claims,
-        }
+        })
     }
 
     /// What an agent needs that drives on the right lane of a road of 300 m, at `s`, with its goal
@@ -376,9 +384,10 @@ mod tests {
         let progress = &mut stand.agents.progress[agent as usize];
         (progress.standing, progress.attempts) = (standing, attempts);
         let clock = clock_at(since);
-        let scene = scene(&stand, &clock);
-        let trigger = scene.trigger(agent)?;
-        Some((trigger, scene.need(agent, trigger)?))
+        seen(&mut stand, &clock, |scene| {
+            let trigger = scene.trigger(agent)?;
+            Some((trigger, scene.need(agent, trigger)?))
+        })
     }
 
     #[test]
@@ -437,8 +446,9 @@ mod tests {
                 .into(),
                 ..stand.routes.get(stand.agents.progress[index].route).clone()
             };
-            replan(&clock, agent, route, &mut stand.routes, &mut stand.agents);
-            let route = scene(&stand, &clock).without_change(agent)?;
+            let agents = &mut PlanColumns::of(&mut stand.agents);
+            replan(&clock, agent, route, &mut stand.routes, agents);
+            let route = seen(&mut stand, &clock, |scene| scene.without_change(agent))?;
             Some((route.lanelets.to_vec() == lanes[..1], route.goals[0]))
         };
         let beside = |s: f64| {

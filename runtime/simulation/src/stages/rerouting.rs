@@ -91,7 +91,7 @@ impl Effecting<'_> {
 
     /// Drives to where another agent is.
     pub(super) fn chase(&mut self, agent: u32, id: u64) {
-        let Some(other) = self.agents.find(id) else {
+        let Some(other) = self.agents.census().find(id) else {
             return;
         };
         let target = self.agents.position[other as usize];
@@ -131,7 +131,7 @@ impl Effecting<'_> {
     /// Drives along the lanelets that lead farthest from another agent. No planner is asked: fleeing
     /// has no destination, so each junction is decided on its own.
     pub(super) fn flee(&mut self, agent: u32, id: u64) {
-        let Some(other) = self.agents.find(id) else {
+        let Some(other) = self.agents.census().find(id) else {
             return;
         };
         let index = agent as usize;
@@ -214,7 +214,7 @@ impl Effecting<'_> {
             self.agents.claim[index].granted_to > progress.at + 1 || self.has_arrived(agent);
         let class = self.vehicle_type(agent).class;
         let is_closed = !graph.lanelet(target).access.admits(class);
-        let view = self.surroundings().with(self.agents);
+        let view = self.surroundings().with(self.agents.lent());
         !is_committed
             && !is_closed
             && own.length() - position.s >= LATEST_CHANGE

@@ -3,7 +3,7 @@
 //! A scene is a copy, made once a step for all behaviours that look at others. They may be asked by
 //! several threads and change what they like afterwards; what they see is one moment for all.
 
-use crate::agents::{Agents, LanePosition, Phase};
+use crate::agents::{AgentsRef, LanePosition, Phase};
 use crate::clock::Clock;
 use crate::messages::Messages;
 use crate::modules::Modules;
@@ -189,7 +189,7 @@ fn note_followers(agents: &mut [AgentFacts], leaders: &[Option<u32>]) {
 /// Road and lane that an agent follows; `None` in junctions and on open ground.
 pub(crate) fn lane_of(
     ground: &crate::ground::Ground,
-    agents: &Agents,
+    agents: AgentsRef<'_>,
     agent: u32,
 ) -> Option<(RoadId, i8)> {
     let position = &agents.position[agent as usize];

@@ -53,7 +53,7 @@ impl Effecting<'_> {
     pub(crate) fn find_all(&mut self) {
         let bodies = Bodies {
             ground: self.ground,
-            agents: self.agents,
+            agents: self.agents.lent(),
             dynamics: self.dynamics,
         };
         self.traffic.index.rebuild(&bodies, self.types);

@@ -1,6 +1,6 @@
 //! One vehicle of a ring of full lanes that cannot turn is sent another way.
 
-use crate::agents::Agents;
+use crate::agents::PlanColumns;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::Modules;
@@ -23,7 +23,7 @@ impl Scene<'_> {
         &self,
         ring: &StuckRing,
         routes: &mut Routes,
-        agents: &mut Agents,
+        agents: &mut PlanColumns<'_>,
     ) -> bool {
         let found = ring.ways_round.iter().find_map(|way| {
             let route = self.route_by(way, routes, agents)?;
@@ -43,7 +43,7 @@ impl Scene<'_> {
 
     /// The route of an agent by another lane beyond the junction that it waits at; `None` if none leads
     /// to its next goal, or that lies before.
-    fn route_by(&self, way: &WayRound, routes: &Routes, agents: &Agents) -> Option<Route> {
+    fn route_by(&self, way: &WayRound, routes: &Routes, agents: &PlanColumns<'_>) -> Option<Route> {
         let index = way.agent as usize;
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
@@ -54,7 +54,8 @@ impl Scene<'_> {
             return None;
         }
         let ground = (self.ground, self.types);
-        let asking = (self.modules).asking(self.clock, ground, self.delays, agents, way.agent);
+        let asking =
+            (self.modules).asking(self.clock, ground, self.delays, agents.census, way.agent);
         let goal = route.next_goal(progress.reached)?;
         let beyond = asking.route(goal_input(goal, (way.exit, 0.0), asking.class)?)?;
         let before = &route.lanelets[progress.at as usize..way.at as usize];

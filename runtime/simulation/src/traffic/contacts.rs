@@ -8,7 +8,7 @@
 
 use super::neighbours::keeps_order;
 use super::{Entry, Index, Neighbours};
-use crate::agents::Agents;
+use crate::agents::CountColumns;
 use crate::dynamics::Bodies;
 use crate::ground::Owner;
 use crate::route::Routes;
@@ -380,7 +380,7 @@ type Touching = BTreeSet<(u64, Party)>;
 
 impl Contacts {
     /// Takes the contacts of bodies that are compared as boxes, in each step.
-    pub(crate) fn take(&mut self, time: f64, contacts: &[Contact], agents: &mut Agents) {
+    pub(crate) fn take(&mut self, time: f64, contacts: &[Contact], agents: &mut CountColumns<'_>) {
         take(
             &mut self.touching,
             &mut self.log,
@@ -395,7 +395,7 @@ impl Contacts {
         &mut self,
         time: f64,
         (contacts, steps): (&[Contact], u64),
-        agents: &mut Agents,
+        agents: &mut CountColumns<'_>,
     ) {
         let found = (contacts, steps);
         take(
@@ -414,7 +414,7 @@ fn take(
     log: &mut Vec<Collision>,
     time: f64,
     (contacts, steps): (&[Contact], u64),
-    agents: &mut Agents,
+    agents: &mut CountColumns<'_>,
 ) {
     if contacts.is_empty() && known.is_empty() {
         return;
@@ -466,8 +466,16 @@ mod tests {
         let mut contacts = Contacts::default();
         let found = [contact];
         for beat in 0..3 {
-            contacts.take(f64::from(beat), &[], &mut stand.agents);
-            contacts.take_in_order(f64::from(beat), (&found, 10), &mut stand.agents);
+            contacts.take(
+                f64::from(beat),
+                &[],
+                &mut CountColumns::of(&mut stand.agents),
+            );
+            contacts.take_in_order(
+                f64::from(beat),
+                (&found, 10),
+                &mut CountColumns::of(&mut stand.agents),
+            );
         }
         // One collision that lasts: those who are compared as boxes do not end it.
         assert_eq!(contacts.log.len(), 1);
@@ -478,8 +486,8 @@ mod tests {
                 (7.5, 15.0)
             );
         }
-        contacts.take_in_order(3.0, (&[], 10), &mut stand.agents);
-        contacts.take_in_order(4.0, (&found, 10), &mut stand.agents);
+        contacts.take_in_order(3.0, (&[], 10), &mut CountColumns::of(&mut stand.agents));
+        contacts.take_in_order(4.0, (&found, 10), &mut CountColumns::of(&mut stand.agents));
         assert_eq!(contacts.log.len(), 2);
     }
 }

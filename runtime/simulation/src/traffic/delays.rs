@@ -1,6 +1,6 @@
 //! Expected delays: where vehicles stand, for planners.
 
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use roadwright_agent::Rate;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
@@ -34,7 +34,7 @@ impl Delays {
     }
 
     /// Counts standing vehicles by lanelet, once a second.
-    pub(crate) fn update(&mut self, clock: &Clock, agents: &Agents) {
+    pub(crate) fn update(&mut self, clock: &Clock, agents: AgentsRef<'_>) {
         if !Rate::new(RATE, clock.dt).is_due(clock.step, 0) {
             return;
         }

@@ -16,7 +16,7 @@
 
 use super::Claims;
 use super::claims::Held;
-use crate::agents::Agents;
+use crate::agents::{AgentsRef, CountColumns};
 use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
@@ -73,10 +73,16 @@ impl Passing {
 impl Encroachment {
     /// Notes which vehicles have left a conflict in the step that ends at a time, s, and which have come
     /// to one that another has left.
-    pub(crate) fn watch(&mut self, time: f64, dt: f64, scene: Scene<'_>, agents: &mut Agents) {
+    pub(crate) fn watch(
+        &mut self,
+        time: f64,
+        dt: f64,
+        scene: Scene<'_>,
+        agents: &mut CountColumns<'_>,
+    ) {
         let mut passing = Vec::new();
         for held in scene.claims.held() {
-            collect(held, dt, scene, agents, &mut passing);
+            collect(held, dt, scene, agents.lent(), &mut passing);
         }
         // All leave before anybody comes, so that their order does not matter.
         for vehicle in passing.iter().filter(|vehicle| vehicle.leaves()) {
@@ -103,7 +109,13 @@ impl Encroachment {
 }
 
 /// The conflicts that a vehicle with a grant is about to pass, or passes.
-fn collect(held: Held, dt: f64, scene: Scene<'_>, agents: &Agents, passing: &mut Vec<Passing>) {
+fn collect(
+    held: Held,
+    dt: f64,
+    scene: Scene<'_>,
+    agents: AgentsRef<'_>,
+    passing: &mut Vec<Passing>,
+) {
     let agent = held.agent as usize;
     let (position, progress) = (&agents.position[agent], &agents.progress[agent]);
     let route = scene.routes.get(progress.route);
@@ -214,7 +226,7 @@ mod tests {
                 routes: &stand.routes,
                 claims: &stand.claims,
             };
-            encroachment.watch(time, DT, scene, &mut stand.agents);
+            encroachment.watch(time, DT, scene, &mut CountColumns::of(&mut stand.agents));
         }
         let seen = |agent: u32| stand.agents.statistics[agent as usize].least_post_encroachment;
         assert_eq!(

@@ -1,6 +1,6 @@
 //! Who is where: vehicles by lanelet and by place.
 
-use crate::agents::{Agents, LanePosition};
+use crate::agents::{AgentsRef, LanePosition};
 use crate::dynamics::Bodies;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
@@ -224,7 +224,7 @@ impl Index {
     }
 
     /// Puts the entries of each lanelet together, from back to front.
-    fn fill(&mut self, agents: &Agents) {
+    fn fill(&mut self, agents: AgentsRef<'_>) {
         // A counting sort: each lanelet has been counted, so every lanelet gets its range of the
         // entries first, and then each entry is put into its range. The order of lanelets among
         // each other is that of their first vehicle; nobody reads it.
@@ -254,7 +254,7 @@ impl Index {
 
     /// Puts an entry among those of its lanelet that are there already.
     #[inline]
-    fn enter(&mut self, entry: Entry, agents: &Agents) {
+    fn enter(&mut self, entry: Entry, agents: AgentsRef<'_>) {
         let range = &mut self.ranges[entry.lanelet as usize];
         let start = range.first as usize;
         let mut at = start + range.count as usize;
@@ -315,7 +315,7 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletId> {
 }
 
 /// The order on a lanelet; of two in one place the one with the smaller id is behind.
-fn is_behind(a: &Entry, b: &Entry, agents: &Agents) -> bool {
+fn is_behind(a: &Entry, b: &Entry, agents: AgentsRef<'_>) -> bool {
     let id = |entry: &Entry| agents.identity[entry.agent as usize].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
 }
@@ -323,7 +323,7 @@ fn is_behind(a: &Entry, b: &Entry, agents: &Agents) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::{Identity, LanePosition, Phase, Row};
+    use crate::agents::{Agents, Identity, LanePosition, Phase, Row};
     use crate::dynamics::Dynamics;
     use crate::ground::Ground;
     use proptest::prelude::*;
@@ -371,7 +371,7 @@ mod tests {
             let mut dynamics = Dynamics::default();
             dynamics.grow(DynamicsLevel::OneTrack, 40);
             for agents in [&agents(&places[..places.len() / 2]), &all] {
-                let bodies = Bodies { ground: &ground, agents, dynamics: &dynamics };
+                let bodies = Bodies { ground: &ground, agents: agents.lent(), dynamics: &dynamics };
                 index.rebuild(&bodies, &types);
             }
             for lanelet in 0..6 {

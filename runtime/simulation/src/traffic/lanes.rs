@@ -1,7 +1,7 @@
 //! Room on lanes: how far those come who drive onto one, and who can change from one to the next.
 
 use super::{Entry, Index, space};
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use crate::ground::Ground;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
@@ -17,7 +17,7 @@ pub(crate) struct Lanes<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) index: &'a Index,
-    pub(crate) agents: &'a Agents,
+    pub(crate) agents: AgentsRef<'a>,
 }
 
 /// What those find who come onto a lane at its start.
@@ -121,7 +121,7 @@ mod tests {
             ground: &stand.ground,
             types: &stand.types,
             index: &stand.index,
-            agents: &stand.agents,
+            agents: stand.agents.lent(),
         }
     }
 

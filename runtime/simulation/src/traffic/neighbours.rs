@@ -431,7 +431,7 @@ mod tests {
 
     fn compared_with_all(stand: &Stand) -> Touching {
         let bodies = stand.view().bodies();
-        let driving: Vec<u32> = stand.agents.driving().collect();
+        let driving: Vec<u32> = stand.agents.census().driving().collect();
         let (mut touching, id) = (Touching::new(), |a: u32| {
             stand.agents.identity[a as usize].id
         });
@@ -471,7 +471,7 @@ mod tests {
 
     /// Moves everybody for a step, some along their lanes and some anywhere.
     fn move_all(stand: &mut Stand, stream: &mut Stream, dt: f64) {
-        for agent in stand.agents.by_growing_id() {
+        for agent in stand.agents.census().by_growing_id() {
             let index = agent as usize;
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
@@ -505,7 +505,7 @@ mod tests {
         for step in 0..1500 {
             stand.agents.release();
             stand.agents.note_told();
-            if stand.agents.count() < 16 || step % 97 == 0 {
+            if stand.agents.census().count() < 16 || step % 97 == 0 {
                 // Half of all where the lane says that there is room.
                 let any = stream.next_u64();
                 let lane = match step % 2 {
@@ -520,7 +520,7 @@ mod tests {
                 stand.agents.identity[agent as usize].vehicle_type = (id % kinds) as u16;
                 stand.agents.motion[agent as usize].pose.heading += stream.next_in(-0.6, 0.6);
             }
-            let all = stand.agents.by_growing_id();
+            let all = stand.agents.census().by_growing_id();
             if step % 41 == 0 {
                 let agent = all[(stream.next_u64() % all.len() as u64) as usize];
                 stand.agents.remove(agent);
@@ -534,7 +534,7 @@ mod tests {
             stand.look();
             let bodies = Bodies {
                 ground: &stand.ground,
-                agents: &stand.agents,
+                agents: stand.agents.lent(),
                 dynamics: &stand.dynamics,
             };
             let shapes = Shapes {

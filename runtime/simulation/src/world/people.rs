@@ -1,6 +1,6 @@
 //! People on foot in a world.
 
-use crate::agents::Agents;
+use crate::agents::ClaimColumns;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::Routes;
@@ -13,7 +13,7 @@ pub(super) fn look_after(
     people: &People,
     signals: &mut SignalStates,
     (ground, types, routes): (&Ground, &VehicleTypes, &Routes),
-    agents: &mut Agents,
+    agents: &mut ClaimColumns<'_>,
     clock: &Clock,
 ) {
     if people.has_strays() {

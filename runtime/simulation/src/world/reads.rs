@@ -52,7 +52,7 @@ impl World {
     /// there or will come.
     pub fn is_over(&self) -> bool {
         let has_people = !self.traffic.people.is_over();
-        !has_people && self.agents.count() == 0 && self.demand.is_over(self.time())
+        !has_people && self.agents.census().count() == 0 && self.demand.is_over(self.time())
     }
 
     /// The smallest nodes of the junctions that an edit waits for: nobody is let in there, or those who come
@@ -95,7 +95,7 @@ impl World {
     pub(crate) fn bodies(&self) -> Bodies<'_> {
         Bodies {
             ground: &self.ground,
-            agents: &self.agents,
+            agents: self.agents.lent(),
             dynamics: &self.dynamics,
         }
     }
@@ -133,7 +133,7 @@ impl World {
     /// Id, time of appearing, s, and distance driven so far, m, of each agent that drives, in no
     /// order that means anything.
     pub fn odometers(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
-        self.agents.driving().map(|agent| {
+        self.agents.census().driving().map(|agent| {
             let statistics = &self.agents.statistics[agent as usize];
             let id = self.agents.identity[agent as usize].id;
             (id, statistics.started, statistics.distance)
@@ -142,7 +142,7 @@ impl World {
 
     /// The drive so far of an agent that drives. Its fitnesses are asked.
     pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
-        let agent = self.agents.find(id)?;
+        let agent = self.agents.census().find(id)?;
         Some(report::drive_so_far(self, agent))
     }
 
@@ -160,7 +160,7 @@ impl World {
         let traffic = self.traffic.index.bytes()
             + self.traffic.neighbours.bytes()
             + self.traffic.claims.bytes();
-        (columns + rows + traffic) as f64 / self.agents.count().max(1) as f64
+        (columns + rows + traffic) as f64 / self.agents.census().count().max(1) as f64
     }
 
     /// What the signals of all lanes show. O(lanes with signals), but for the first time on a ground:
@@ -172,7 +172,8 @@ impl World {
 
     /// Looks into an agent that drives; `None` for others.
     pub fn inspect(&self, id: u64) -> Option<Inspection> {
-        let seen = inspect::inspect(&self.view(), &self.modules, &self.hands, id)?;
+        let commands = &self.agents.command;
+        let seen = inspect::inspect(&self.view(), &self.modules, &self.hands, commands, id)?;
         Some(Inspection {
             waits: self.waits(id),
             ..seen
@@ -181,13 +182,13 @@ impl World {
 
     /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
     fn waits(&self, id: u64) -> Option<Waits> {
-        self.waits_of(self.agents.find(id)?)
+        self.waits_of(self.agents.census().find(id)?)
     }
 
     /// The same of an agent by its index.
     pub(crate) fn waits_of(&self, agent: u32) -> Option<Waits> {
         let claims = &self.traffic.claims;
-        claims.waits(agent, self.setting(), &self.agents)
+        claims.waits(agent, self.setting(), self.agents.lent())
     }
 
     /// Looks into the junction of a node: control, signals, queues, tickets, and who waits for whom.
@@ -229,6 +230,6 @@ impl World {
             index: &self.traffic.index,
             dynamics: &self.dynamics,
         };
-        surroundings.with(&self.agents)
+        surroundings.with(self.agents.lent())
     }
 }

@@ -2,7 +2,9 @@
 //! against runs.
 
 use super::*;
-use crate::agents::Agents;
+use crate::agents::{
+    AdvanceColumns, Agents, ClaimColumns, ControlColumns, CountColumns, PlanColumns,
+};
 use crate::builtin_modules;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -155,7 +157,7 @@ fn access(text: &str) -> Access {
             continue;
         };
         seen.insert(column);
-        let path = |letter: char| is_part_of_word(letter) || letter == '.';
+        let path = |letter: char| is_part_of_word(letter) || letter == '.' || letter == '*';
         let is_lent = text[..at].trim_end_matches(path).ends_with("&mut ");
         if is_lent || is_written(&behind[column.len()..]) {
             found.written.insert(column);
@@ -220,7 +222,7 @@ fn the_table_in_the_documents_is_that_of_the_source() {
 fn columns_are_found_in_the_source() {
     let found = access(
         "let a = &self.agents.motion[at as usize]; agents.claim[of[0]].asked = 3;\n\
-         f(&mut self.agents.progress[index]); agents.wish.put(1, wish);\n\
+         f(&mut *self.agents.progress); agents.wish.put(1, wish);\n\
          if agents.position[0].s == 1.0 {} agents.statistics[agent as usize].add(sample);\n\
          agents.identity[0].drives() += 1; agents.motions = 0; other.command[0] = 1;",
     );
@@ -230,6 +232,30 @@ fn columns_are_found_in_the_source() {
         list(&found.written),
         ["claim", "progress", "statistics", "wish"]
     );
+}
+
+/// Borrowed columns, and the stages that borrow them.
+const BORROWED: [(&[&str], &[&str]); 5] = [
+    (ClaimColumns::WRITES, &["claims"]),
+    (PlanColumns::WRITES, &["plan", "way_round"]),
+    (ControlColumns::WRITES, &["control"]),
+    (AdvanceColumns::WRITES, &["advance"]),
+    (CountColumns::WRITES, &["encroachment", "collide"]),
+];
+
+#[test]
+fn stages_write_all_that_they_borrow_for_it() {
+    let table = table();
+    for (borrowed, stages) in BORROWED {
+        let written = stages.iter().flat_map(|stage| &table[stage].written);
+        let written: BTreeSet<&str> = written.copied().collect();
+        let borrowed: BTreeSet<&str> = borrowed.iter().copied().collect();
+        let idle: Vec<_> = borrowed.difference(&written).collect();
+        assert!(
+            idle.is_empty(),
+            "{stages:?} borrow {idle:?} and do not write"
+        );
+    }
 }
 
 /// The columns in which two states differ.

@@ -38,7 +38,7 @@ fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
     }
     let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
     world.step();
-    let index = world.agents.find(1).unwrap() as usize;
+    let index = world.agents.census().find(1).unwrap() as usize;
     let mut travel = Travel {
         routes: &mut world.routes,
         progress: &mut world.agents.progress[index],
@@ -180,7 +180,7 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
         while world.time() < 2.0 {
             world.step();
             // Nobody drives by a command that is older than its stride.
-            for agent in world.agents.driving().collect::<Vec<_>>() {
+            for agent in world.agents.census().driving().collect::<Vec<_>>() {
                 let who = &world.agents.identity[agent as usize];
                 let begins = (world.clock.step - 1 + who.id)
                     .is_multiple_of(crate::dynamics::stride(level, dt));
@@ -193,7 +193,12 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
                 assert!(!begins || wants < 0.1 || (wants - drives).abs() < 1e-9);
             }
         }
-        let asked = world.agents.driving().collect::<Vec<_>>().into_iter();
+        let asked = world
+            .agents
+            .census()
+            .driving()
+            .collect::<Vec<_>>()
+            .into_iter();
         let asked = asked.map(|agent| world.agents.statistics[agent as usize].samples);
         asked.collect::<Vec<_>>()
     };
@@ -228,7 +233,7 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
     for (half, steps) in [(0, 20_000), (1, 40_000)] {
         for _ in 0..steps {
             world.step();
-            most[half] = most[half].max(world.agents.capacity());
+            most[half] = most[half].max(world.agents.census().capacity());
         }
     }
     let arrived = world.counts().arrived;

@@ -254,8 +254,8 @@ impl Around<'_> {
     /// still rolls the other way it brakes, and the wheels stay.
     fn controls(&self, agent: u32, model: &RigidModel, state: &CarState) -> Controls {
         let index = agent as usize;
-        let command = &self.agents.command[index];
-        let pedals = self.agents.pedals(index);
+        let command = &self.command[index];
+        let pedals = self.pedals.get(index).copied().flatten();
         let (progress, position) = (&self.agents.progress[index], &self.agents.position[index]);
         let route = self.routes.get(progress.route);
         let by_hand = self.hands.reverses(self.agents.identity[index].id);

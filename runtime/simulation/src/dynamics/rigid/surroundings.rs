@@ -1,7 +1,7 @@
 //! What is around rigid bodies: what stands near them, and vehicles of other levels.
 
 use super::Land;
-use crate::agents::Agents;
+use crate::agents::{AgentsRef, Command};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::hands::Hands;
@@ -13,6 +13,7 @@ use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::math::atan2;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::PedalCommand;
 use roadwright_vehicle::rigid::{CarState, Mover, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
@@ -28,7 +29,10 @@ pub(crate) struct Around<'a> {
     pub(crate) types: &'a VehicleTypes,
     pub(crate) hands: &'a Hands,
     pub(crate) routes: &'a Routes,
-    pub(crate) agents: &'a Agents,
+    pub(crate) agents: AgentsRef<'a>,
+    pub(crate) command: &'a [Command],
+    /// Pedals of those who drive by them; it may be shorter than there are agents.
+    pub(crate) pedals: &'a [Option<PedalCommand>],
     /// s.
     pub(crate) dt: f64,
 }

@@ -11,7 +11,7 @@ use super::request::Need;
 use super::scene::{FAR, STANDING, Scene, Setting};
 use super::walls::Wall;
 use super::{Claims, Grant, Waits, Why};
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
 
 /// Who is farther from a way is not looked at, m: everybody stops in less.
@@ -76,7 +76,7 @@ impl Claims {
 
     /// The junctions before which somebody is nearer than where one would be held back, in growing order, each
     /// once. O(agents).
-    pub(crate) fn approached(&self, setting: Setting<'_>, agents: &Agents) -> Vec<u32> {
+    pub(crate) fn approached(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> Vec<u32> {
         let scene = setting.with(agents);
         let ways = drivers(agents).flat_map(|agent| scene.ways_in(agent));
         let near = ways.filter(|way| !way.is_before_hold());
@@ -84,7 +84,7 @@ impl Claims {
     }
 
     /// Whether nobody is nearer to the junctions from which those who come are held back.
-    pub(crate) fn held_back_are_clear(&self, setting: Setting<'_>, agents: &Agents) -> bool {
+    pub(crate) fn held_back_are_clear(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let near = self.approached(setting, agents);
         let mut junctions = self.held_back.iter();
         junctions.all(|junction| near.binary_search(junction).is_err())
@@ -145,7 +145,7 @@ impl Claims {
 
     /// The junctions in which somebody is, or comes into and cannot stop before, in growing order, each
     /// once. O(agents).
-    pub(crate) fn occupied(&self, setting: Setting<'_>, agents: &Agents) -> Vec<u32> {
+    pub(crate) fn occupied(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> Vec<u32> {
         let scene = setting.with(agents);
         let freely = drivers(agents).flat_map(|agent| scene.free_ways(agent));
         let freely = freely.filter_map(|(agent, way)| {
@@ -156,7 +156,7 @@ impl Claims {
     }
 
     /// Whether all have left the junctions into which nobody is let any more.
-    pub(crate) fn closed_are_empty(&self, setting: Setting<'_>, agents: &Agents) -> bool {
+    pub(crate) fn closed_are_empty(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let occupied = self.occupied(setting, agents);
         let mut closed = self.closed.iter();
         closed.all(|junction| occupied.binary_search(junction).is_err())
@@ -164,7 +164,7 @@ impl Claims {
 
     /// Whether all stand who have come to the stop lines of those junctions, and all others are far from
     /// them; those who have left them as well.
-    pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: &Agents) -> bool {
+    pub(crate) fn queues_stand(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> bool {
         let scene = setting.with(agents);
         let asking = self.scratch.requests.iter();
         let asking = asking.filter(|request| scene.agents.drives(request.agent));
@@ -211,9 +211,9 @@ impl Claims {
 }
 
 /// The agents that drive on lanes.
-fn drivers(agents: &Agents) -> impl Iterator<Item = u32> + '_ {
-    let all = 0..agents.position.len() as u32;
-    all.filter(|&agent| agents.drives(agent) && agents.position[agent as usize].is_on_lane())
+fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = u32> + '_ {
+    let driving = agents.driving();
+    driving.filter(move |&agent| agents.position[agent as usize].is_on_lane())
 }
 
 /// Junctions in growing order, each once.

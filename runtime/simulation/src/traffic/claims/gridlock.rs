@@ -22,7 +22,7 @@ use super::room::Trust;
 use super::rule::{JunctionState, find_place, is_stopped, of_junction};
 use super::scene::Scene;
 use super::{Claims, Scratch, Setting};
-use crate::agents::{Agents, Refusal};
+use crate::agents::{ClaimColumns, Refusal};
 use crate::clock::Clock;
 use roadwright_agent::Rate;
 use roadwright_scenario::junction::Light;
@@ -103,7 +103,7 @@ impl Claims {
         &mut self,
         clock: &Clock,
         setting: Setting<'_>,
-        agents: &mut Agents,
+        agents: &mut ClaimColumns<'_>,
         scratch: &mut Scratch,
     ) {
         scratch.stuck.clear();
@@ -118,7 +118,7 @@ impl Claims {
         if !is_due(RATE) {
             return;
         }
-        let heads = self.heads(scratch, &setting.with(agents));
+        let heads = self.heads(scratch, &setting.with(agents.lent()));
         let rings = rings_among(&heads);
         let first_ids: Vec<u64> = rings.iter().map(|ring| first_id(ring, &heads)).collect();
         // A ring that is gone may come again, and counts again then.
@@ -127,7 +127,7 @@ impl Claims {
         for (ring, first_id) in rings.iter().zip(first_ids) {
             // Made anew for each ring: whoever has been let in with the one before counts. Heads are in
             // one ring at most, since each waits for one other.
-            let scene = &setting.with(agents);
+            let scene = &setting.with(agents.lent());
             if let Some(batch) = self.batch(ring, &heads, scratch, scene) {
                 self.counts.rotations += 1;
                 self.let_in_together(&batch, agents);
@@ -333,7 +333,7 @@ impl Claims {
         })
     }
 
-    fn let_in_together(&mut self, batch: &Batch, agents: &mut Agents) {
+    fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
         for (request, needs) in batch {
             let claim = &mut agents.claim[request.agent as usize];
             claim.granted_to = self.grant(request, needs, (None, false));

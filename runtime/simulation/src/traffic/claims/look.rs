@@ -3,7 +3,7 @@
 use super::rule::is_held_up;
 use super::walls::Meeting;
 use super::{Claims, Grant, Scene, Setting};
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use roadwright_scenario::junction::Light;
 
 /// What an agent has been granted at a junction.
@@ -32,7 +32,7 @@ impl Claims {
         &self,
         junction: u32,
         setting: Setting<'_>,
-        agents: &Agents,
+        agents: AgentsRef<'_>,
     ) -> Vec<Ticket> {
         let scene = &setting.with(agents);
         let granted = &self.granted[junction as usize];
@@ -78,7 +78,7 @@ impl Claims {
         &self,
         (junction, path): (u32, u32),
         setting: Setting<'_>,
-        agents: &Agents,
+        agents: AgentsRef<'_>,
     ) -> bool {
         let scene = &setting.with(agents);
         if scene.light((junction, path)) != Light::Green || scene.is_walked((junction, path)) {
@@ -114,6 +114,6 @@ impl Claims {
     }
 }
 
-fn id_of(agent: u32, agents: &Agents) -> u64 {
+fn id_of(agent: u32, agents: AgentsRef<'_>) -> u64 {
     agents.identity[agent as usize].id
 }

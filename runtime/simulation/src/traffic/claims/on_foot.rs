@@ -4,7 +4,7 @@
 use super::request::{Need, Request};
 use super::scene::{Given, Scene};
 use super::{Claims, Grant, Scratch};
-use crate::agents::{Agents, Refusal};
+use crate::agents::{ClaimColumns, Refusal};
 use crate::traffic::people::{Over, People};
 
 /// A vehicle is let in if it has left a lane of a crossing so long before somebody comes there, s.
@@ -83,18 +83,18 @@ impl Claims {
         &mut self,
         given: Given<'_>,
         people: &mut People,
-        agents: &mut Agents,
+        agents: &mut ClaimColumns<'_>,
         scratch: &mut Scratch,
     ) {
         // How long vehicles have been kept is needed before people decide: after a while people let
         // them go first. What people take back is found after that, with what they want.
-        let scene = given.beside(people).with(agents);
+        let scene = given.beside(people).with(agents.lent());
         let busy = people.busy().iter();
         let kept = busy.map(|&number| self.kept_by_people(number, &scratch.requests, &scene));
         scratch.kept.clear();
         scratch.kept.extend(kept);
         people.decide(given.clock, given.ground, given.signals, &scratch.kept);
-        let scene = given.beside(people).with(agents);
+        let scene = given.beside(people).with(agents.lent());
         self.find_kept_by_people(people.busy(), &scene, &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
     }

@@ -10,7 +10,7 @@
 
 use super::room::FAR_ENOUGH;
 use super::{Claims, Grant};
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use crate::traffic::{Entry, Lanes};
 use roadwright_scenario::lane_graph::LaneletId;
 
@@ -106,7 +106,7 @@ impl Claims {
     /// beyond it.
     pub(super) fn promised<'s>(
         &'s self,
-        agents: &'s Agents,
+        agents: AgentsRef<'s>,
         junction: u32,
         exit: LaneletId,
     ) -> impl Iterator<Item = &'s Grant> {

@@ -4,7 +4,7 @@ use super::gridlock::STANDS;
 use super::scene::Scene;
 use super::watch::Intruder;
 use super::{Grant, Scratch};
-use crate::agents::{Agents, LanePosition, Motion};
+use crate::agents::{AgentsRef, ClaimColumns, LanePosition, Motion};
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -236,7 +236,7 @@ pub(super) fn collect(
     step: u64,
     (ground, types): (&Ground, &VehicleTypes),
     routes: &Routes,
-    agents: &mut Agents,
+    agents: &mut ClaimColumns<'_>,
     Scratch {
         requests,
         approaches,
@@ -249,7 +249,7 @@ pub(super) fn collect(
     intruders.clear();
     for index in 0..agents.capacity() {
         if index % WARMED == 0 {
-            warm(ground, routes, agents, index);
+            warm(ground, routes, agents.lent(), index);
         }
         let (who, position) = (&agents.identity[index], &agents.position[index]);
         let claim = &mut agents.claim[index];
@@ -312,7 +312,7 @@ pub(super) fn collect(
 
 /// Looks at the lanelets of the next agents from an index on, and at those that come next on their routes:
 /// one after the other each would wait for memory (`perception/warm.rs`).
-fn warm(ground: &Ground, routes: &Routes, agents: &Agents, from: usize) {
+fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
     let batch = from..(from + WARMED).min(agents.capacity());
     let on_lanes = batch
         .filter(|&agent| agents.identity[agent].drives() && agents.position[agent].is_on_lane());

@@ -1,7 +1,7 @@
 //! Where agents are and how they move, as far as junctions decide by it.
 
 use super::Grant;
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
@@ -87,7 +87,7 @@ impl<'a> Given<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Scene<'a> {
     setting: Setting<'a>,
-    pub(super) agents: &'a Agents,
+    pub(super) agents: AgentsRef<'a>,
 }
 
 impl<'a> Setting<'a> {
@@ -96,7 +96,7 @@ impl<'a> Setting<'a> {
         self.step as f64 * self.dt
     }
 
-    pub(super) fn with(self, agents: &'a Agents) -> Scene<'a> {
+    pub(super) fn with(self, agents: AgentsRef<'a>) -> Scene<'a> {
         Scene {
             setting: self,
             agents,

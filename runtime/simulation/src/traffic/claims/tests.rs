@@ -5,7 +5,7 @@ mod order;
 mod room;
 
 use super::scene::EXIT_GAP;
-use crate::agents::Refusal;
+use crate::agents::{ClaimColumns, Refusal};
 use crate::clock::Clock;
 use crate::modules::SignalControllers;
 use crate::route::place_to_wait;
@@ -32,7 +32,7 @@ impl Stand {
             (&self.ground, &self.types),
             &self.routes,
             (&self.index, &self.signals),
-            (&mut self.agents, &mut self.people),
+            (&mut ClaimColumns::of(&mut self.agents), &mut self.people),
         );
     }
 

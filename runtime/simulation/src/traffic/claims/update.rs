@@ -10,7 +10,7 @@ use super::rule::{
 use super::scene::{Given, Scene, Setting};
 use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
-use crate::agents::{Agents, Refusal};
+use crate::agents::{ClaimColumns, Refusal};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::Routes;
@@ -28,7 +28,7 @@ impl Claims {
         (ground, types): (&Ground, &VehicleTypes),
         routes: &Routes,
         (index, signals): (&Index, &SignalStates),
-        (agents, people): (&mut Agents, &mut People),
+        (agents, people): (&mut ClaimColumns<'_>, &mut People),
     ) {
         people.gather(ground);
         let is_due = clock.is_on_beat() || self.is_overdue || !people.busy().is_empty();
@@ -54,7 +54,7 @@ impl Claims {
 
     /// Takes back the grants of agents that have left their junctions or may not enter them any more,
     /// decides all requests, and says where those inside have to wait.
-    fn decide_now(&mut self, given: Given<'_>, agents: &mut Agents, people: &mut People) {
+    fn decide_now(&mut self, given: Given<'_>, agents: &mut ClaimColumns<'_>, people: &mut People) {
         let Given {
             clock,
             ground,
@@ -65,13 +65,16 @@ impl Claims {
         self.look_off_lanes(ground, &given.index.off_lanes);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
-        self.note_places(&given.beside(people).with(agents));
-        self.keep(|grant| is_inside(grant, &given.beside(people).with(agents)));
+        self.note_places(&given.beside(people).with(agents.lent()));
+        self.keep(|grant| is_inside(grant, &given.beside(people).with(agents.lent())));
         let has_alleys = self.heeds_alleys(ground);
         if has_alleys {
-            self.alleys.look(&given.beside(people).with(agents));
+            self.alleys.look(&given.beside(people).with(agents.lent()));
         }
-        self.find_revoked(&given.beside(people).with(agents), &mut scratch.revoked);
+        self.find_revoked(
+            &given.beside(people).with(agents.lent()),
+            &mut scratch.revoked,
+        );
         self.take_back(&scratch.revoked, agents);
         // After grants are taken back: who has lost its turn asks again in this step.
         request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
@@ -80,11 +83,12 @@ impl Claims {
         }
         let setting = given.beside(people);
         if has_alleys {
-            let scene = setting.with(agents);
+            let scene = setting.with(agents.lent());
             self.alleys.collect(&scene, &mut scratch.alley_requests);
         }
         // Before anybody is let in, since those who are inside uninvited count for them.
-        self.watch(&mut scratch.intruders, &setting.with(agents));
+        let scene = setting.with(agents.lent());
+        self.watch(&mut scratch.intruders, agents.statistics, &scene);
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
         scratch
@@ -97,27 +101,27 @@ impl Claims {
         // Rings are made of those whom the decisions have refused for want of room; and walls need the
         // tickets of all who have been let in.
         self.turn_rings(clock, setting, agents, &mut scratch);
-        self.set_walls(&setting.with(agents), &mut scratch.walls);
+        self.set_walls(&setting.with(agents.lent()), &mut scratch.walls);
         if has_alleys {
             self.hold_before_alleys(&scratch.alley_requests, &mut scratch.walls);
         }
         if !self.closed.is_empty() {
-            self.hold_before_closed(&setting.with(agents), &mut scratch.walls);
+            self.hold_before_closed(&setting.with(agents.lent()), &mut scratch.walls);
         }
         if !self.held_back.is_empty() {
-            self.hold_back(&setting.with(agents), &mut scratch.walls);
+            self.hold_back(&setting.with(agents.lent()), &mut scratch.walls);
         }
         keep_first(&mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
             (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
-        self.find_arrivals(&setting.with(agents), &mut scratch);
+        self.find_arrivals(&setting.with(agents.lent()), &mut scratch);
         self.scratch = scratch;
         // Last: people wait for everybody who has been let in, in this step as well.
         let busy = people.busy().iter();
         let over: Vec<Vec<Over>> = busy
-            .map(|&crossing| self.over(crossing, &setting.with(agents)))
+            .map(|&crossing| self.over(crossing, &setting.with(agents.lent())))
             .collect();
         people.walk(clock, ground, &over);
         self.forget_places();
@@ -143,7 +147,7 @@ impl Claims {
     }
 
     /// Takes grants back from an index of a route on.
-    pub(super) fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut Agents) {
+    pub(super) fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut ClaimColumns<'_>) {
         for &(agent, at) in revoked {
             self.forget_from(agent, at);
             let claim = &mut agents.claim[agent as usize];
@@ -207,7 +211,12 @@ impl Claims {
     }
 
     /// Decides the requests in their order.
-    fn decide_all(&mut self, setting: Setting<'_>, agents: &mut Agents, scratch: &mut Scratch) {
+    fn decide_all(
+        &mut self,
+        setting: Setting<'_>,
+        agents: &mut ClaimColumns<'_>,
+        scratch: &mut Scratch,
+    ) {
         scratch.pending.clear();
         scratch.kept_alleys.clear();
         // Taken out while they are gone through, and put back: the rest of the scratch is written.
@@ -221,7 +230,7 @@ impl Claims {
             while let Some(earlier) = alleys.next_if(is_earlier) {
                 self.decide_alley(earlier, setting, agents, scratch);
             }
-            let scene = setting.with(agents);
+            let scene = setting.with(agents.lent());
             self.note_wait(request, &scene);
             // Who stands behind another vehicle that waits cannot enter, and is not pending either:
             // it would hold up others although it could not drive.
@@ -246,10 +255,10 @@ impl Claims {
         &mut self,
         request: &Request,
         setting: Setting<'_>,
-        agents: &mut Agents,
+        agents: &mut ClaimColumns<'_>,
         scratch: &mut Scratch,
     ) -> Refusal {
-        let scene = setting.with(agents);
+        let scene = setting.with(agents.lent());
         // First of all: most of those who wait stand at a red light. But who waits for an alley, or has waited
         // long for room, keeps that meanwhile.
         let is_red = is_stopped_by_light(request, &scene);
@@ -367,10 +376,10 @@ impl Claims {
         &mut self,
         request: &AlleyRequest,
         setting: Setting<'_>,
-        agents: &mut Agents,
+        agents: &mut ClaimColumns<'_>,
         scratch: &mut Scratch,
     ) {
-        let scene = setting.with(agents);
+        let scene = setting.with(agents.lent());
         let age = scene.step.saturating_sub(request.since) as f64 * scene.dt;
         self.counts.longest_wait = self.counts.longest_wait.max(age);
         if !self.alleys.has_turn(request, &scene) {

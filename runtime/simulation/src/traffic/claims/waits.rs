@@ -84,7 +84,7 @@ impl Claims {
         &self,
         agent: u32,
         setting: Setting<'_>,
-        agents: &crate::agents::Agents,
+        agents: crate::agents::AgentsRef<'_>,
     ) -> Option<Waits> {
         let scene = &setting.with(agents);
         let claim = &agents.claim[agent as usize];
@@ -136,7 +136,7 @@ impl Claims {
         &self,
         side: AlleySide,
         setting: Setting<'_>,
-        agents: &crate::agents::Agents,
+        agents: crate::agents::AgentsRef<'_>,
     ) -> Vec<u32> {
         let scene = &setting.with(agents);
         let waits = |&agent: &u32| {

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::{Claims, Scratch};
-use crate::agents::Refusal;
+use crate::agents::{Refusal, Statistics};
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -19,7 +19,12 @@ pub(super) struct Intruder {
 impl Claims {
     /// Counts who has entered since the last step, and gives those inside who were not let in what they
     /// need, so that others keep off them: they pass first, since they are there already.
-    pub(super) fn watch(&mut self, intruders: &mut [Intruder], scene: &Scene<'_>) {
+    pub(super) fn watch(
+        &mut self,
+        intruders: &mut [Intruder],
+        statistics: &[Statistics],
+        scene: &Scene<'_>,
+    ) {
         for &junction in &self.busy {
             for grant in &mut self.granted[junction as usize] {
                 if grant.has_entered || scene.before_line(junction, grant) >= 0.0 {
@@ -45,7 +50,7 @@ impl Claims {
             // Who appears in a junction has not entered it, nor has who appears with its front in it: its
             // rear axle is there before it has gone as far as that is ahead.
             let agent = intruder.agent;
-            let way = scene.agents.statistics[agent as usize].distance;
+            let way = statistics[agent as usize].distance;
             if intruder.at > 0 && way >= scene.vehicle_type(agent).front {
                 self.counts.breaches += 1;
                 let sign = scene.sign(intruder.path);

@@ -8,7 +8,7 @@
 //! ```
 
 use super::{People, PersonRecord, RADIUS};
-use crate::agents::Agents;
+use crate::agents::{AgentsRef, ClaimColumns};
 use crate::clock::Clock;
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
@@ -97,9 +97,9 @@ impl People {
     }
 
     /// Holds drivers up who can stop before strays, as walls on their routes. O(strays * drivers).
-    pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut Agents) {
+    pub(crate) fn hold_for_strays(&self, roadside: &Roadside<'_>, agents: &mut ClaimColumns<'_>) {
         for agent in agents.by_growing_id() {
-            let nearest = self.wall_for(agent, roadside, agents);
+            let nearest = self.wall_for(agent, roadside, agents.lent());
             let claim = &mut agents.claim[agent as usize];
             let Some((at, s)) = nearest else { continue };
             // A junction may hold it up as well: the wall that it comes to first counts.
@@ -119,7 +119,7 @@ impl People {
             types,
             routes,
         }: &Roadside<'_>,
-        agents: &Agents,
+        agents: AgentsRef<'_>,
     ) -> Option<(u32, f64)> {
         let index = agent as usize;
         let position = &agents.position[index];

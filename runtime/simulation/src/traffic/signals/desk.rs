@@ -2,7 +2,7 @@
 //! hold, and what the host keeps while others than its own rules decide.
 
 use super::detectors::Comer;
-use crate::agents::Agents;
+use crate::agents::Census;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -78,7 +78,7 @@ impl Desk {
     }
 
     /// Forgets what those have asked for who are not there any more.
-    pub(super) fn forget_gone(&mut self, agents: &Agents) {
+    pub(super) fn forget_gone(&mut self, agents: Census<'_>) {
         self.requests
             .retain(|known| agents.find(known.agent).is_some());
     }

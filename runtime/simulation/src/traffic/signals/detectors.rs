@@ -3,7 +3,7 @@
 
 use super::policy::planned;
 use super::{Phase, SignalStates};
-use crate::agents::Agents;
+use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::Routes;
@@ -41,7 +41,7 @@ pub(crate) fn look(
     ground: &Ground,
     types: &VehicleTypes,
     routes: &Routes,
-    agents: &Agents,
+    agents: AgentsRef<'_>,
 ) -> Vec<Comer> {
     let comer = |agent| comer(ground, types, routes, agents, agent);
     agents.driving().filter_map(comer).collect()
@@ -51,7 +51,7 @@ fn comer(
     ground: &Ground,
     types: &VehicleTypes,
     routes: &Routes,
-    agents: &Agents,
+    agents: AgentsRef<'_>,
     agent: u32,
 ) -> Option<Comer> {
     let index = agent as usize;

@@ -19,7 +19,7 @@ mod detectors;
 mod policy;
 mod walk;
 
-use crate::agents::Agents;
+use crate::agents::Census;
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::SignalControllers;
@@ -511,7 +511,7 @@ impl SignalStates {
     }
 
     /// Forgets what agents have asked for that are not there any more.
-    pub(crate) fn forget_gone(&mut self, agents: &Agents) {
+    pub(crate) fn forget_gone(&mut self, agents: Census<'_>) {
         for desk in &mut self.desks {
             desk.forget_gone(agents);
         }

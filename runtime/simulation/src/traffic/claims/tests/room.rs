@@ -37,7 +37,7 @@ fn a_full_exit_keeps_everybody_out() {
     crossing.step(1);
     assert!(!crossing.is_let_in(agent));
     // As soon as the foremost one has gone on, there is room.
-    let first = crossing.agents.find(100).unwrap();
+    let first = crossing.agents.census().find(100).unwrap();
     crossing.agents.remove(first);
     crossing.step(2);
     assert!(crossing.is_let_in(agent));
@@ -99,7 +99,7 @@ fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
             ground: &stand.ground,
             types: &stand.types,
             index: &stand.index,
-            agents: &stand.agents,
+            agents: stand.agents.lent(),
         };
         stand
             .claims

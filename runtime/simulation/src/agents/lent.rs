@@ -1,0 +1,266 @@
+//! Columns that are lent to stages: who may read what, and who may write what, in the types of references.
+//!
+//! Most of a step only reads: that is [`AgentsRef`]. A stage that writes takes a struct of its own, which
+//! names its columns; what it does not name is not there. So the borrow checker holds what
+//! `docs/stages.md` says. Stages in which agents come, leave or do whatever their behaviours ask for
+//! (appear, effects, retire) take [`Agents`] whole.
+
+use super::{
+    Agents, Claim, Command, Identity, LanePosition, Motion, Order, Progress, Rare, Statistics, Wish,
+};
+use roadwright_scenario::DynamicsLevel;
+use roadwright_vehicle::PedalCommand;
+use std::collections::HashMap;
+use std::ops::Deref;
+
+/// Who is there: identities, and how to find them.
+#[derive(Clone, Copy)]
+pub(crate) struct Census<'a> {
+    pub(crate) identity: &'a [Identity],
+    leaving: &'a [u32],
+    count: &'a [usize; DynamicsLevel::ALL.len()],
+    by_id: &'a HashMap<u64, u32>,
+    revision: u64,
+}
+
+impl<'a> Census<'a> {
+    /// One more than the largest index ever given away.
+    #[inline]
+    pub(crate) fn capacity(self) -> usize {
+        self.identity.len()
+    }
+
+    /// How many drive, or are about to.
+    pub(crate) fn count(self) -> usize {
+        self.count.iter().sum()
+    }
+
+    /// How many of those have a level of dynamics.
+    pub(crate) fn count_of(self, level: DynamicsLevel) -> usize {
+        self.count[level as usize]
+    }
+
+    /// Another number: somebody came or went, or has other modules.
+    pub(crate) fn revision(self) -> u64 {
+        self.revision
+    }
+
+    /// Whether an agent is on the road and drives.
+    #[inline]
+    pub(crate) fn drives(self, index: u32) -> bool {
+        self.identity[index as usize].drives()
+    }
+
+    /// The agents that drive, in the order of their indices.
+    pub(crate) fn driving(self) -> impl DoubleEndedIterator<Item = u32> + 'a {
+        let drives =
+            |(index, identity): (usize, &Identity)| identity.drives().then_some(index as u32);
+        self.identity.iter().enumerate().filter_map(drives)
+    }
+
+    /// The agents that drive, in the order of their ids.
+    pub(crate) fn by_growing_id(self) -> Vec<u32> {
+        let mut all: Vec<u32> = self.driving().collect();
+        all.sort_unstable_by_key(|&index| self.identity[index as usize].id);
+        all
+    }
+
+    /// The index of an agent that drives.
+    pub(crate) fn find(self, id: u64) -> Option<u32> {
+        let index = *self.by_id.get(&id)?;
+        self.drives(index).then_some(index)
+    }
+
+    /// Who has left, and still has its index.
+    pub(crate) fn leaving(self) -> &'a [u32] {
+        self.leaving
+    }
+}
+
+/// The columns that most of a step reads.
+#[derive(Clone, Copy)]
+pub(crate) struct AgentsRef<'a> {
+    pub(crate) census: Census<'a>,
+    pub(crate) motion: &'a [Motion],
+    pub(crate) position: &'a [LanePosition],
+    pub(crate) progress: &'a [Progress],
+    pub(crate) claim: &'a [Claim],
+    pub(crate) wish: &'a Rare<Wish>,
+}
+
+impl<'a> Deref for AgentsRef<'a> {
+    type Target = Census<'a>;
+
+    #[inline]
+    fn deref(&self) -> &Census<'a> {
+        &self.census
+    }
+}
+
+/// Lends the census of agents beside their columns: the macro is one, since a function would borrow all.
+macro_rules! census_of {
+    ($agents:expr) => {
+        Census {
+            identity: &$agents.identity,
+            leaving: &$agents.leaving,
+            count: &$agents.count,
+            by_id: &$agents.by_id,
+            revision: $agents.revision,
+        }
+    };
+}
+
+impl Agents {
+    /// Who is there.
+    #[inline]
+    pub(crate) fn census(&self) -> Census<'_> {
+        census_of!(self)
+    }
+
+    /// The columns that most of a step reads.
+    #[inline]
+    pub(crate) fn lent(&self) -> AgentsRef<'_> {
+        AgentsRef {
+            census: census_of!(self),
+            motion: &self.motion,
+            position: &self.position,
+            progress: &self.progress,
+            claim: &self.claim,
+            wish: &self.wish,
+        }
+    }
+}
+
+/// Declares what a stage takes of agents, beside the census: columns that it reads, and those that it
+/// writes.
+macro_rules! lends {
+    ($(
+        $(#[$doc:meta])*
+        $name:ident {
+            reads { $($read:ident: $r:ty,)* }
+            writes { $($write:ident: $w:ty,)* }
+        }
+    )*) => {$(
+        $(#[$doc])*
+        pub(crate) struct $name<'a> {
+            pub(crate) census: Census<'a>,
+            $(pub(crate) $read: &'a $r,)*
+            $(pub(crate) $write: &'a mut $w,)*
+        }
+
+        impl<'a> $name<'a> {
+            /// Borrows them.
+            pub(crate) fn of(agents: &'a mut Agents) -> Self {
+                Self {
+                    census: census_of!(agents),
+                    $($read: &agents.$read,)*
+                    $($write: &mut agents.$write,)*
+                }
+            }
+
+            /// The columns that it writes, in the order of their declaration.
+            #[cfg(test)]
+            pub(crate) const WRITES: &'static [&'static str] = &[$(stringify!($write)),*];
+        }
+
+        impl<'a> Deref for $name<'a> {
+            type Target = Census<'a>;
+
+            #[inline]
+            fn deref(&self) -> &Census<'a> {
+                &self.census
+            }
+        }
+    )*};
+}
+
+/// Gives structs of [`lends`] all that [`AgentsRef`] has, as it is now.
+macro_rules! lends_on {
+    ($($name:ident)*) => {$(
+        impl $name<'_> {
+            /// All that the rest of a step reads, as it is now.
+            #[inline]
+            pub(crate) fn lent(&self) -> AgentsRef<'_> {
+                AgentsRef {
+                    census: self.census,
+                    motion: &*self.motion,
+                    position: &*self.position,
+                    progress: &*self.progress,
+                    claim: &*self.claim,
+                    wish: self.wish,
+                }
+            }
+        }
+    )*};
+}
+
+lends! {
+    /// What junctions decide by, and what they tell agents.
+    ClaimColumns {
+        reads {
+            motion: [Motion],
+            position: [LanePosition],
+            progress: [Progress],
+            wish: Rare<Wish>,
+            statistics: [Statistics],
+        }
+        writes { claim: [Claim], }
+    }
+    /// What new routes are made of, and where they are put.
+    PlanColumns {
+        reads { motion: [Motion], position: [LanePosition], }
+        writes { progress: [Progress], claim: [Claim], }
+    }
+    /// What controllers are told, and what they want.
+    ControlColumns {
+        reads {
+            motion: [Motion],
+            position: [LanePosition],
+            progress: [Progress],
+            wish: Rare<Wish>,
+        }
+        writes {
+            claim: [Claim],
+            command: [Command],
+            statistics: [Statistics],
+            pedals: Vec<Option<PedalCommand>>,
+        }
+    }
+    /// What moves bodies, and what they come to.
+    AdvanceColumns {
+        reads { command: [Command], pedals: [Option<PedalCommand>], }
+        writes {
+            motion: [Motion],
+            position: [LanePosition],
+            progress: [Progress],
+            statistics: [Statistics],
+        }
+    }
+    /// What is looked at, and what is counted of it.
+    CountColumns {
+        reads {
+            motion: [Motion],
+            position: [LanePosition],
+            progress: [Progress],
+            claim: [Claim],
+            wish: Rare<Wish>,
+        }
+        writes { statistics: [Statistics], }
+    }
+}
+
+lends_on! { ClaimColumns ControlColumns CountColumns }
+
+impl ControlColumns<'_> {
+    /// What an agent is to do from now on.
+    #[inline]
+    pub(crate) fn give(&mut self, index: usize, order: Order) {
+        self.command[index] = order.command;
+        if order.pedals.is_some() && self.pedals.len() <= index {
+            self.pedals.resize(index + 1, None);
+        }
+        if let Some(pedals) = self.pedals.get_mut(index) {
+            *pedals = order.pedals;
+        }
+    }
+}
