@@ -3,6 +3,7 @@
 use crate::snapshot::RigidShape;
 use glam::DVec2;
 use roadwright_geometry::Pose;
+use roadwright_geometry::math::tan;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::junction::Body;
 use roadwright_scenario::{DynamicsLevel, VehicleClass};
@@ -12,6 +13,10 @@ use roadwright_vehicle::sliding::SlidingModel;
 use roadwright_vehicle::trailer::Train;
 use roadwright_vehicle::{DriveTrain, OneTrackLimits, SingleTrack};
 use std::sync::Arc;
+
+/// Share of the curvature at the lock that is driven with ease: what is left lets a vehicle come back to its
+/// lane within a bend. A car has 4.3 m of radius then.
+const EASE: f64 = 0.9;
 
 /// A vehicle type as the step needs it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -39,6 +44,8 @@ pub(crate) struct VehicleType {
     /// Share of its wheels that the hand brake holds, 0 to 1.
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
+    /// The largest curvature that it follows with ease, 1/m.
+    pub(crate) tightest: f64,
     pub(crate) single_track: SingleTrack,
     pub(crate) sliding: SlidingModel,
 }
@@ -46,6 +53,7 @@ pub(crate) struct VehicleType {
 impl From<&roadwright_scenario::VehicleType> for VehicleType {
     fn from(described: &roadwright_scenario::VehicleType) -> Self {
         let size = glam::DVec2::new(described.length, described.width);
+        let limits = OneTrackLimits::from(described);
         let train = train(described);
         // A train reaches farthest behind the rear axle when it is straight.
         let rear_overhang = described.rear_overhang.max(train.tail());
@@ -66,7 +74,8 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             radius: 0.5 * size.length(),
             class: described.class(),
             held: held(described),
-            limits: OneTrackLimits::from(described),
+            tightest: EASE * tan(limits.max_steering) / limits.wheelbase,
+            limits,
             single_track: SingleTrack::from(described),
             sliding: SlidingModel::from(described),
         }

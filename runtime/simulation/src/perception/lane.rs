@@ -5,7 +5,7 @@ use crate::ground::PROFILE_BRAKING;
 use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
 use crate::traffic::Entry;
 use glam::DVec2;
-use roadwright_geometry::math::{sin, tan, wrap_angle};
+use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
@@ -24,9 +24,6 @@ const LANE_END_GAP: f64 = 1.0;
 /// time to turn where a bend begins at once, more begins and ends bends too early.
 const BEND_AHEAD: f64 = 2.0;
 const BEND_TIME: f64 = 0.3;
-/// Share of the curvature at the lock that is driven with ease: what is left lets a vehicle come back to its
-/// lane within a bend. A car has 4.3 m of radius then.
-const EASE: f64 = 0.9;
 
 /// While its middle is farther than this from the lane that it changes to, a body is still on the one
 /// that it leaves, m.
@@ -156,7 +153,9 @@ impl View<'_> {
             before = pose;
         }
         match near {
-            Some(near) if sharpest <= self.tightest(agent) => on_circle(here, near, ahead),
+            Some(near) if sharpest <= self.vehicle_type(agent).tightest => {
+                on_circle(here, near, ahead)
+            }
             _ => waypoint,
         }
     }
@@ -177,12 +176,6 @@ impl View<'_> {
                 stretch = stretches.next();
             }
         })
-    }
-
-    /// The largest curvature that an agent follows with ease, 1/m.
-    fn tightest(&self, agent: u32) -> f64 {
-        let limits = &self.vehicle_type(agent).limits;
-        EASE * tan(limits.max_steering) / limits.wheelbase
     }
 
     /// The highest speed now from which gentle braking reaches the speed that the road allows where
