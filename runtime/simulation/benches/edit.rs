@@ -1,20 +1,23 @@
-//! What an edit of one road costs a running world.
+//! What an edit of one road or one obstacle costs a running world.
 //!
-//! `cargo bench -p roadwright-simulation --bench edit -- [FILE] [--vehicles N] [--rounds N]` lets
-//! random trips drive for ten seconds, then makes the lanes of one road after the other wider and
-//! takes each edit into the world. It prints one line of JSON per edit: CPU time for the world to take it,
+//! `cargo bench -p roadwright-simulation --bench edit -- [FILE] [--vehicles N] [--rounds N]
+//! [--obstacles]` lets
+//! random trips drive for ten seconds, then makes the lanes of one road after the other wider, or moves
+//! one obstacle after the other by half a metre, and takes each edit into the world. It prints one line of JSON per edit: CPU time for the world to take it,
 //! how long it waits for vehicles to leave the junctions that it changes, and the longest step until the one
 //! after it has entered. Without arguments: old-town with 150 vehicles.
 
 use cpu_time::ProcessTime;
-use roadwright_scenario::{Edit, Scenario, file};
+use roadwright_geometry::DVec2;
+use roadwright_scenario::operation::{Motion, moved};
+use roadwright_scenario::{Edit, ObjectId, Scenario, file};
 use roadwright_simulation::{PopulateFrom, RunOptions, World, builtin_modules};
 use std::path::PathBuf;
 
 fn main() {
     let shipped = "../../scenarios/old-town.scenario.json";
     let mut path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(shipped);
-    let (mut vehicles, mut rounds) = (0, 5);
+    let (mut vehicles, mut rounds, mut obstacles) = (0, 5, false);
     // Cargo adds `--bench`.
     let mut words = std::env::args().skip(1).filter(|word| word != "--bench");
     while let Some(word) = words.next() {
@@ -25,6 +28,7 @@ fn main() {
         match word.as_str() {
             "--vehicles" => vehicles = number(),
             "--rounds" => rounds = number(),
+            "--obstacles" => obstacles = true,
             file => path = file.into(),
         }
     }
@@ -41,7 +45,10 @@ fn main() {
         world.step();
     }
     for round in 0..rounds {
-        let edited = widened(&scenario, round, rounds);
+        let edited = match obstacles {
+            true => with_obstacle_moved(&scenario, round, rounds),
+            false => widened(&scenario, round, rounds),
+        };
         let replans = world.summary().replans;
         let cpu = ProcessTime::now();
         world.update(&scenario, &edited, &modules).expect("sound");
@@ -79,6 +86,19 @@ fn widened(scenario: &Scenario, round: usize, rounds: usize) -> Scenario {
     }
     let mut edited = scenario.clone();
     let edit = Edit::Road(id, Some(Box::new(road)));
+    edited.apply(edit).expect("sound");
+    edited
+}
+
+/// One of the obstacles is moved.
+fn with_obstacle_moved(scenario: &Scenario, round: usize, rounds: usize) -> Scenario {
+    let count = scenario.obstacles().len();
+    let all = &mut scenario.obstacles().keys();
+    let id = *all.nth(round * count / rounds).expect("an obstacle");
+    let motion = Motion::shift(DVec2::new(0.5, 0.0));
+    let objects = [ObjectId::Obstacle(id)].into();
+    let edit = moved(scenario, &objects, &motion).expect("within the world");
+    let mut edited = scenario.clone();
     edited.apply(edit).expect("sound");
     edited
 }

@@ -1,13 +1,17 @@
 //! A grid of cells over boxes: finds what may lie in a box, at a cost that does not depend on how large
 //! the largest of all boxes is.
 
+use super::body_list::Changes;
 use glam::DVec2;
 use roadwright_geometry::polygon;
 
-/// Side of a cell, m: about a vehicle.
-const CELL: f64 = 4.0;
+/// Side of a cell, m: about a vehicle and the room around it.
+const CELL: f64 = 8.0;
 /// Cells at most, and cells that boxes cover together: in a larger world cells are larger.
 const MOST_CELLS: f64 = 4e6;
+
+/// A box by its corners, with its number.
+type Numbered = (u32, (DVec2, DVec2));
 
 /// Something in a cell, with its box.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -30,12 +34,40 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// The cells of boxes, each with a number of its own. `touches` says whether what is in a box may reach
-    /// into a disc: a slanting wall has a large box, and is in few of its cells.
-    pub(super) fn new(
-        boxes: &[(u32, (DVec2, DVec2))],
+    /// The cells of boxes, each with a number of its own, that grow. `touches` says whether what is in a box
+    /// may reach into a disc: a slanting wall has a large box, and is in few of its cells.
+    pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
+        Self::after(None, boxes, touches)
+    }
+
+    /// The same after an edit of what these cells are of, which is all bodies: what is known of those that it
+    /// has left is taken over.
+    pub(super) fn after(
+        before: Option<(&Self, &Changes)>,
+        boxes: &[Numbered],
         touches: impl Fn(u32, DVec2, f64) -> bool,
     ) -> Self {
+        let mut cells = Self::empty(boxes);
+        if boxes.is_empty() {
+            return cells;
+        }
+        let known = before.filter(|(before, _)| before.has_grid_of(&cells));
+        let Some((before, changes)) = known else {
+            let found = cells.find(0..boxes.len() as u32, boxes, touches);
+            cells.fill(&found, boxes);
+            return cells;
+        };
+        // These are the cells of all bodies: the place of a box is its number.
+        let mut found = cells.find(changes.added.iter().copied(), boxes, touches);
+        let added = found.len();
+        before.find_kept(changes, &mut found);
+        cells.fill(&found, boxes);
+        cells.sort(found[..added].iter().map(|(cell, _)| *cell));
+        cells
+    }
+
+    /// The grid for some boxes, without them.
+    fn empty(boxes: &[Numbered]) -> Self {
         let corners: Vec<DVec2> = boxes
             .iter()
             .flat_map(|(_, (low, high))| [*low, *high])
@@ -55,40 +87,79 @@ impl Cells {
         }
         cells.columns = (size.x / cells.cell) as usize + 1;
         cells.rows = (size.y / cells.cell) as usize + 1;
-        cells.fill(boxes, touches);
         cells
     }
 
-    fn covered(&self, boxes: &[(u32, (DVec2, DVec2))]) -> f64 {
-        let of = |(_, (low, high)): &(u32, (DVec2, DVec2))| {
-            ((*high - *low) / self.cell + 2.0).element_product()
-        };
+    fn has_grid_of(&self, other: &Self) -> bool {
+        (self.origin, self.cell) == (other.origin, other.cell)
+            && (self.columns, self.rows) == (other.columns, other.rows)
+    }
+
+    fn covered(&self, boxes: &[Numbered]) -> f64 {
+        let of = |(_, (low, high)): &Numbered| ((*high - *low) / self.cell + 2.0).element_product();
         // Never more than a handful for each box would be worth it: doubling ends when all are in one.
         boxes.iter().map(of).sum::<f64>() - 4.0 * boxes.len() as f64
     }
 
-    fn fill(&mut self, boxes: &[(u32, (DVec2, DVec2))], touches: impl Fn(u32, DVec2, f64) -> bool) {
+    /// The cells that some boxes reach into, box by box: each with the place of its box in the list.
+    fn find(
+        &self,
+        places: impl Iterator<Item = u32>,
+        boxes: &[Numbered],
+        touches: impl Fn(u32, DVec2, f64) -> bool,
+    ) -> Vec<(u32, u32)> {
         let radius = 0.5 * self.cell * DVec2::ONE.length();
-        let mut found: Vec<(u32, Entry)> = Vec::new();
-        for &(number, (low, high)) in boxes {
+        let mut found = Vec::new();
+        for place in places {
+            let (number, (low, high)) = boxes[place as usize];
             for cell in self.range(low, high) {
-                let place = DVec2::new((cell % self.columns) as f64, (cell / self.columns) as f64);
-                let middle = self.origin + (place + 0.5) * self.cell;
+                let corner = DVec2::new((cell % self.columns) as f64, (cell / self.columns) as f64);
+                let middle = self.origin + (corner + 0.5) * self.cell;
                 if touches(number, middle, radius) {
-                    found.push((cell as u32, Entry { low, high, number }));
+                    found.push((cell as u32, place));
                 }
             }
         }
-        // A sort that keeps the order of numbers within a cell.
-        found.sort_by_key(|(cell, _)| *cell);
+        found
+    }
+
+    /// Adds the cells of boxes that an edit has left, with their numbers now.
+    fn find_kept(&self, changes: &Changes, found: &mut Vec<(u32, u32)>) {
+        for (cell, pair) in (0u32..).zip(self.starts.windows(2)) {
+            let entries = &self.entries[pair[0] as usize..pair[1] as usize];
+            let kept = entries
+                .iter()
+                .filter_map(|entry| changes.number(entry.number));
+            found.extend(kept.map(|number| (cell, number)));
+        }
+    }
+
+    /// Puts boxes into the cells that they were found in. Those of a cell keep their order.
+    fn fill(&mut self, found: &[(u32, u32)], boxes: &[Numbered]) {
+        // A counting sort from behind: counts become ends, and each entry moves its own one down, until it is
+        // where the cell begins.
         self.starts = vec![0; self.columns * self.rows + 1];
-        for (cell, _) in &found {
-            self.starts[*cell as usize + 1] += 1;
+        for (cell, _) in found {
+            self.starts[*cell as usize] += 1;
         }
         for i in 1..self.starts.len() {
             self.starts[i] += self.starts[i - 1];
         }
-        self.entries = found.into_iter().map(|(_, entry)| entry).collect();
+        self.entries = vec![Entry::default(); found.len()];
+        for &(cell, place) in found.iter().rev() {
+            let (number, (low, high)) = boxes[place as usize];
+            let at = &mut self.starts[cell as usize];
+            *at -= 1;
+            self.entries[*at as usize] = Entry { low, high, number };
+        }
+    }
+
+    /// Brings some cells into the order of numbers.
+    fn sort(&mut self, cells: impl Iterator<Item = u32>) {
+        for cell in cells {
+            let range = [cell, cell + 1].map(|cell| self.starts[cell as usize] as usize);
+            self.entries[range[0]..range[1]].sort_unstable_by_key(|entry| entry.number);
+        }
     }
 
     fn range(&self, low: DVec2, high: DVec2) -> impl Iterator<Item = usize> + use<> {

@@ -3,6 +3,7 @@
 //! Looking for obstacles costs each vehicle a search in every question to its controller. Lanelets know
 //! whether there is anything near, so on most of them nobody searches.
 
+use super::body_list::Changes;
 use super::cells::Cells;
 use super::obstacles::{MOST_ASIDE, OBSTACLE_REACH, Obstacles, SIDE_CLEARANCE};
 use glam::DVec2;
@@ -19,6 +20,8 @@ const SLACK: f64 = 0.25;
 /// How far beside the middle of a lane bodies may be that steer for themselves, m: more than what they need to
 /// keep to it, in gentle bends as well.
 const ASIDE: f64 = 1.0;
+/// Where an edit changes more bodies, all lanes are looked at anew: each is compared with each change.
+const MOST_CHANGES: usize = 500;
 
 /// How near obstacles are to one lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -56,13 +59,42 @@ struct InWays {
     cells: Arc<Cells>,
 }
 
-/// The lanes before an edit that has left all obstacles and vehicle types as they were.
+/// The lanes before an edit that has left all vehicle types as they were.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'a> {
     pub(super) lanes: &'a LaneObstacles,
     pub(super) graph: &'a LaneGraph,
-    /// For each lanelet now the one that it is a [copy](copied) of.
-    pub(super) copies: &'a [LaneletId],
+    /// For each lanelet now the one that it is a [copy](copied) of; none if all are as they were.
+    pub(super) copies: Option<&'a [LaneletId]>,
+    /// None if all obstacles are as they were.
+    pub(super) changes: Option<&'a Changes>,
+}
+
+impl Known<'_> {
+    /// Whether it tells enough of the lanes now to be worth a look.
+    pub(super) fn is_worth_it(&self) -> bool {
+        let boxes = self.changes.map_or(0, |changes| changes.boxes.len());
+        !self.lanes.lanes.is_empty() && boxes <= MOST_CHANGES
+    }
+
+    /// The lanelet of before that one is a copy of.
+    fn copied(&self, id: LaneletId) -> Option<usize> {
+        let copy = self.copies.map_or(Some(id), |copies| copied(copies, id));
+        copy.map(|copy| copy as usize)
+    }
+
+    /// The number now of a body of before.
+    fn number(&self, before: u32) -> Option<u32> {
+        match self.changes {
+            Some(changes) => changes.number(before),
+            None => Some(before),
+        }
+    }
+
+    /// The boxes around all that is gone or new.
+    fn boxes(&self) -> &[(DVec2, DVec2)] {
+        self.changes.map_or(&[], |changes| &changes.boxes)
+    }
 }
 
 impl LaneObstacles {
@@ -78,13 +110,15 @@ impl LaneObstacles {
             return Self::default();
         }
         let types: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
-        let surroundings = Surroundings {
+        let mut surroundings = Surroundings {
             sizes: sizes(&types),
             longest: types.iter().map(|kind| kind.length).fold(0.0, f64::max),
             obstacles,
             graph,
             known,
+            are_near_changes: Vec::new(),
         };
+        surroundings.find_changes();
         let swings = surroundings.swings();
         let in_ways = surroundings.in_ways();
         let lanes = surroundings.lanes(&swings, &in_ways);
@@ -162,6 +196,8 @@ struct Surroundings<'a> {
     obstacles: &'a Obstacles,
     graph: &'a LaneGraph,
     known: Option<Known<'a>>,
+    /// Lanelets near which bodies have changed; empty where nothing is known.
+    are_near_changes: Vec<bool>,
 }
 
 impl Surroundings<'_> {
@@ -169,10 +205,27 @@ impl Surroundings<'_> {
         0..self.graph.lanelets().len() as LaneletId
     }
 
-    /// What was known of a lanelet, if it is as it was.
+    /// What was known of a lanelet, if it is as it was, and no body near it has changed.
     fn known(&self, id: LaneletId) -> Option<(&LaneObstacles, usize)> {
         let known = self.known.as_ref()?;
-        Some((known.lanes, copied(known.copies, id)? as usize))
+        let copy = known.copied(id)?;
+        (!self.are_near_changes[id as usize]).then_some((known.lanes, copy))
+    }
+
+    /// Notes the lanelets near which bodies have changed. O(lanelets times changes).
+    fn find_changes(&mut self) {
+        let Some(known) = self.known else {
+            return;
+        };
+        let distance = self.beside().max(WATCH_DISTANCE);
+        let is_near = |id| self.may_reach(id, known.boxes(), distance);
+        self.are_near_changes = self.ids().map(is_near).collect();
+    }
+
+    /// Bodies nearer to the middle of a lane than this may be in the way of somebody on it, m: by less than half
+    /// of the vehicle and [`SIDE_CLEARANCE`], for one that looks [`MOST_ASIDE`] to the side.
+    fn beside(&self) -> f64 {
+        0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK
     }
 
     fn points(&self, id: LaneletId) -> impl ExactSizeIterator<Item = DVec2> + Clone + '_ {
@@ -185,8 +238,12 @@ impl Surroundings<'_> {
     }
 
     fn swings(&self) -> Vec<[f64; 2]> {
-        let of = |id| match self.known(id) {
-            Some((lanes, copy)) => lanes.swings[copy],
+        let known = |id| {
+            let known = self.known.as_ref()?;
+            Some(known.lanes.swings[known.copied(id)?])
+        };
+        let of = |id| match known(id) {
+            Some(swings) => swings,
             None => {
                 let points: Vec<DVec2> = self.points(id).collect();
                 self.sizes.map(|size| swing(&points, size.reach))
@@ -195,14 +252,15 @@ impl Surroundings<'_> {
         self.ids().map(of).collect()
     }
 
-    /// A body is in the way where its nearest point lies beside the middle of a lane by less than half of
-    /// the vehicle and [`SIDE_CLEARANCE`], for one that looks [`MOST_ASIDE`] to the side.
     fn in_ways(&self) -> InWays {
-        let beside = 0.5 * self.sizes[1].width + SIDE_CLEARANCE + MOST_ASIDE + SLACK;
+        let beside = self.beside();
         let (mut firsts, mut numbers) = (vec![0], Vec::new());
         for id in self.ids() {
             match self.known(id) {
-                Some((lanes, copy)) => numbers.extend_from_slice(lanes.in_ways.of(copy)),
+                Some((lanes, copy)) => {
+                    let before = lanes.in_ways.of(copy).iter();
+                    numbers.extend(before.filter_map(|&number| self.number(number)));
+                }
                 None => self.collect_near(id, beside, &mut numbers),
             }
             firsts.push(numbers.len() as u32);
@@ -210,7 +268,8 @@ impl Surroundings<'_> {
         let mut all = numbers.clone();
         all.sort_unstable();
         all.dedup();
-        let before = self.known.map(|known| &known.lanes.in_ways);
+        let before = self.known.filter(|known| known.changes.is_none());
+        let before = before.map(|known| &known.lanes.in_ways);
         let cells = match before.filter(|before| before.all == all) {
             Some(before) => before.cells.clone(),
             None => Arc::new(self.obstacles.cells_of(&all)),
@@ -260,7 +319,7 @@ impl Surroundings<'_> {
                 None => [0, 1].map(|class| is_watched && self.may_touch(id, class, ASIDE)),
             };
             let is_seen = match before {
-                Some((before, ..)) if !self.may_see(id, &changed, sight) => before.is_seen,
+                Some((before, ..)) if !self.may_reach(id, &changed, sight) => before.is_seen,
                 _ => self.sees(id, &in_ways.cells, sight),
             };
             Nearness {
@@ -313,24 +372,34 @@ impl Surroundings<'_> {
         let Some(known) = self.known else {
             return Vec::new();
         };
-        let before = &known.lanes.in_ways.all;
+        let before = known.lanes.in_ways.all.iter();
+        let before: Vec<u32> = before.filter_map(|&number| known.number(number)).collect();
         let differing = |one: &[u32], other: &[u32]| -> Vec<u32> {
             let numbers = one.iter().copied();
             numbers
                 .filter(|number| other.binary_search(number).is_err())
                 .collect()
         };
-        let mut changed = differing(before, &in_ways.all);
-        changed.extend(differing(&in_ways.all, before));
+        let mut changed = differing(&before, &in_ways.all);
+        changed.extend(differing(&in_ways.all, &before));
         let boxes = changed.into_iter();
-        boxes.map(|number| self.obstacles.bounds(number)).collect()
+        let boxes = boxes.map(|number| self.obstacles.bounds(number));
+        boxes.chain(known.boxes().iter().copied()).collect()
     }
 
-    /// Whether somebody on a lanelet may see into one of some boxes.
-    fn may_see(&self, id: LaneletId, boxes: &[(DVec2, DVec2)], sight: f64) -> bool {
+    /// The number now of a body of before.
+    fn number(&self, before: u32) -> Option<u32> {
+        self.known?.number(before)
+    }
+
+    /// Whether one of some boxes may be within a distance of a lanelet, m.
+    fn may_reach(&self, id: LaneletId, boxes: &[(DVec2, DVec2)], distance: f64) -> bool {
+        if boxes.is_empty() {
+            return false;
+        }
         // All of it lies within its length around its start.
         let start = self.graph.line(id).position(0.0);
-        let reach = sight + self.graph.lanelet(id).length();
+        let reach = distance + self.graph.lanelet(id).length();
         boxes.iter().any(|&(low, high)| {
             let is_apart = low.cmpgt(start + reach).any() || high.cmplt(start - reach).any();
             !is_apart
@@ -494,6 +563,39 @@ mod tests {
             touched > 100 && quiet > 5,
             "{touched} touched, {quiet} quiet"
         );
+    }
+
+    #[test]
+    fn what_is_taken_away_is_seen_from_no_lane_any_more() {
+        // A post on one street, in sight of another one that is not near it.
+        let mut before = Scenario::new("posts");
+        for ends in [((0.0, 0.0), (100.0, 0.0)), ((100.0, 30.0), (110.0, 30.0))] {
+            draw_street(&mut before, ends, &street(1, 0));
+        }
+        let ground = Ground::new(&before);
+        let place = ground.graph().line(0).position(95.0);
+        let post = Shape::Circle {
+            x: place.x,
+            y: place.y,
+            radius: 0.2,
+        };
+        // Another one far away from both: what is near lanes is known before and after.
+        let far = Shape::Circle {
+            x: -500.0,
+            y: 0.0,
+            radius: 0.2,
+        };
+        put_post(&mut before, far);
+        put_post(&mut before, post);
+        let id = *before.obstacles().keys().last().unwrap();
+        let mut after = before.clone();
+        after.apply(Edit::Obstacle(id, None)).unwrap();
+        let seen = |ground: &Ground| [0, 1].map(|lane| ground.lane_obstacles.is_seen_from(lane));
+        let ground = Ground::new(&before);
+        assert_eq!(seen(&ground), [true, true]);
+        let without = ground.after_edit(&before, &after);
+        assert_eq!(seen(&without), [false, false]);
+        assert_eq!(seen(&without.after_edit(&after, &before)), [true, true]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The ground: all of a scenario that driving does not change.
 
+mod body_list;
 mod cells;
 mod crossings;
 mod lane_finder;
@@ -113,14 +114,24 @@ impl Ground {
             let (roads, copies) = self.roads.after_edit(old, new);
             (Arc::new(roads), Some(copies))
         };
-        let obstacles = kept_or(stays.obstacles, &self.obstacles, || Obstacles::new(new));
+        let (obstacles, changes) = if stays.obstacles {
+            (self.obstacles.clone(), None)
+        } else {
+            let (obstacles, changes) = self.obstacles.after_edit(old, new);
+            (Arc::new(obstacles), Some(changes))
+        };
         let lane_obstacles = || {
-            let copies = copies.as_deref().filter(|_| stays.reach);
-            let known = copies.map(|copies| self.known_lanes(copies));
+            let known = stays.sizes.then(|| lane_obstacles::Known {
+                lanes: &self.lane_obstacles,
+                graph: &self.roads.graph,
+                copies: copies.as_deref(),
+                changes: changes.as_ref(),
+            });
+            let known = known.filter(lane_obstacles::Known::is_worth_it);
             LaneObstacles::new(new, &obstacles, &roads.graph, known)
         };
         let lane_obstacles = kept_or(
-            stays.lanes && stays.reach,
+            stays.lanes && stays.obstacles && stays.sizes,
             &self.lane_obstacles,
             lane_obstacles,
         );
@@ -142,15 +153,6 @@ impl Ground {
             signal_posts: OnceLock::new(),
             hash: OnceLock::new(),
         })
-    }
-
-    /// What is known of the lanes, for those of an edit that are copies.
-    fn known_lanes<'a>(&'a self, copies: &'a [LaneletId]) -> lane_obstacles::Known<'a> {
-        lane_obstacles::Known {
-            lanes: &self.lane_obstacles,
-            graph: &self.roads.graph,
-            copies,
-        }
     }
 
     /// The lanelets of the roads.
@@ -621,7 +623,7 @@ mod tests {
     use crate::testing::{draw_street, equip, put_post, street};
     use roadwright_geometry::math::Stream;
     use roadwright_geometry::unit;
-    use roadwright_scenario::{Edit, Shape, file};
+    use roadwright_scenario::{Edit, Forest, ForestId, Shape, file};
     use std::path::PathBuf;
 
     /// The streets of old-town, with posts near the ends of lanes.
@@ -683,24 +685,78 @@ mod tests {
         }
     }
 
+    /// Some change of what stands beside the roads.
+    fn change_obstacles(town: &mut Scenario, graph: &LaneGraph, stream: &mut Stream) {
+        let lane = stream.next_index(graph.lanelets().len());
+        // On a lane, beside it, or far away from it.
+        let place = graph.line(lane as LaneletId).position(5.0)
+            + DVec2::new(stream.next_in(-9.0, 9.0), stream.next_in(-9.0, 9.0));
+        let at = |points: &[(f64, f64)]| points.iter().map(|&p| place + DVec2::from(p)).collect();
+        // The second one has a notch: it is of several bodies.
+        let shapes: [Vec<DVec2>; 3] = [
+            at(&[(0.0, 0.0), (3.0, 0.0), (0.0, 2.0)]),
+            at(&[(0.0, 0.0), (6.0, 0.0), (6.0, 5.0), (3.0, 1.0), (0.0, 5.0)]),
+            at(&[(-40.0, 0.0), (40.0, 0.0), (40.0, 0.5), (-40.0, 0.5)]),
+        ];
+        let points = shapes[stream.next_index(3)].clone();
+        let shape = Shape::Polygon { points };
+        let ids: Vec<_> = town.obstacles().keys().copied().collect();
+        let id = ids[stream.next_index(ids.len())];
+        let mut obstacle = town.obstacles()[&id].clone();
+        let forest = Forest {
+            area: at(&[(0.0, 0.0), (30.0, 0.0), (30.0, 20.0)]),
+            density: 300.0,
+            spacing: 2.0,
+            trunk_radius: 0.2,
+            seed: 1,
+        };
+        let edit = match stream.next_index(6) {
+            0 => return put_post(town, shape),
+            1 => Edit::Obstacle(id, None),
+            2 => {
+                obstacle.mass = Some(20.0);
+                Edit::Obstacle(id, Some(Box::new(obstacle)))
+            }
+            3 => Edit::Forest(ForestId(1), Some(Box::new(forest))),
+            4 => Edit::Forest(ForestId(1), None),
+            _ => {
+                obstacle.shape = shape;
+                Edit::Obstacle(id, Some(Box::new(obstacle)))
+            }
+        };
+        drop(town.apply(edit));
+    }
+
     #[test]
     fn the_ground_after_edits_is_that_made_from_nothing() {
         let mut town = town();
         let mut ground = Ground::new(&town);
         let mut stream = Stream::new(5, "edits", 0);
-        let mut kept_bodies = 0;
-        for _ in 0..40 {
+        let (mut kept_bodies, mut kept_lanes) = (0, 0);
+        for edit in 0..90 {
             let before = town.clone();
-            change(&mut town, &mut stream);
+            let (of_roads, of_obstacles) = (edit % 3 != 0, edit % 3 != 1);
+            if of_roads {
+                change(&mut town, &mut stream);
+            }
+            if of_obstacles {
+                change_obstacles(&mut town, ground.graph(), &mut stream);
+            }
             let next = ground.after_edit(&before, &town);
             let fresh = Ground::new(&town);
             roads::tests::assert_same(&next.roads, &fresh.roads);
+            next.obstacles.assert_same(&fresh.obstacles);
             assert_eq!(next.lane_obstacles, fresh.lane_obstacles);
             assert_eq!(next.places, fresh.places);
             assert_eq!(next.hash(), fresh.hash());
             kept_bodies += usize::from(Arc::ptr_eq(&next.obstacles, &ground.obstacles));
+            kept_lanes += usize::from(Arc::ptr_eq(&next.roads, &ground.roads));
             ground = next;
         }
-        assert_eq!(kept_bodies, 40);
+        // Each is shared where the other one alone changes.
+        assert!(
+            kept_bodies >= 30 && kept_lanes >= 30,
+            "{kept_bodies} {kept_lanes}"
+        );
     }
 }

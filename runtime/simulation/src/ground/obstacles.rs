@@ -1,6 +1,7 @@
 //! What stands still: obstacles and trees, found by place.
 
 use super::LooseKind;
+use super::body_list::{BodyList, Changes};
 use super::cells::Cells;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
@@ -11,7 +12,7 @@ use roadwright_vehicle::rigid::{Solid, Still};
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::hash::Hasher;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// How far a vehicle on a lane sees obstacles from its front, m, and how wide, rad: the reach of the fuzzy
 /// driver's terms ([Gerdelan 2011], table 8.2).
@@ -50,9 +51,13 @@ pub(crate) enum Owner {
 
 /// A still body: a disc, or a convex polygon.
 #[derive(Debug, Clone, PartialEq)]
-enum Body {
-    Disc { centre: DVec2, radius: f64 },
-    Polygon(Vec<DVec2>),
+pub(super) enum Body {
+    Disc {
+        centre: DVec2,
+        radius: f64,
+    },
+    /// Shared, as statures are, by the ground before an edit and the one after it.
+    Polygon(Arc<[DVec2]>),
 }
 
 impl Body {
@@ -79,7 +84,7 @@ impl Body {
         }
     }
 
-    fn bounds(&self) -> (DVec2, DVec2) {
+    pub(super) fn bounds(&self) -> (DVec2, DVec2) {
         match self {
             Self::Disc { centre, radius } => (*centre - *radius, *centre + *radius),
             Self::Polygon(corners) => polygon::bounds(corners).unwrap_or_default(),
@@ -135,8 +140,8 @@ impl Body {
 }
 
 /// What a body is in three dimensions.
-#[derive(Debug, Clone, Default)]
-struct Stature {
+#[derive(Debug, Default)]
+pub(super) struct Stature {
     /// m.
     height: f64,
     /// kg, if it is loose.
@@ -154,7 +159,7 @@ pub(crate) struct Displaced(BTreeMap<u32, Body>);
 impl Displaced {
     /// Says what a body covers now.
     pub(crate) fn put(&mut self, number: u32, outline: Vec<DVec2>) {
-        self.0.insert(number, Body::Polygon(outline));
+        self.0.insert(number, Body::Polygon(outline.into()));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -164,10 +169,7 @@ impl Displaced {
 
 /// All still bodies of a scenario.
 pub(crate) struct Obstacles {
-    bodies: Vec<(Owner, Body)>,
-    /// Those of obstacles, which come first, in the same order. Trees are too many for that: they are
-    /// all alike but for their radius.
-    statures: Vec<Stature>,
+    all: BodyList,
     /// Middles of the small bodies; large ones are in a list, so that one long wall does not make
     /// every look-up a wide one.
     grid: GridIndex,
@@ -183,44 +185,32 @@ pub(crate) struct Obstacles {
 
 impl Obstacles {
     pub(crate) fn new(scenario: &Scenario) -> Self {
-        let mut bodies = Vec::new();
-        let mut statures = Vec::new();
-        for (&id, obstacle) in scenario.obstacles() {
-            let owner = Owner::Obstacle(id);
-            bodies.extend(
-                bodies_of(&obstacle.shape)
-                    .into_iter()
-                    .map(|body| (owner, body)),
-            );
-            // What has notches is of several bodies, which would fall apart: it stays where it is.
-            let is_whole = bodies.len() == statures.len() + 1;
-            let mass = obstacle.mass.filter(|_| is_whole);
-            let stature = || Stature::new(obstacle.height, mass);
-            statures.resize_with(bodies.len(), stature);
-        }
-        for (id, forest) in scenario.planted() {
-            bodies.extend(forest.trees().into_iter().zip(0..).map(|(centre, number)| {
-                let radius = forest.trunk_radius;
-                (Owner::Tree(id, number), Body::Disc { centre, radius })
-            }));
-        }
+        Self::of(BodyList::new(scenario), None)
+    }
+
+    /// The bodies after an edit from `old`, whose bodies these are, to `new`, and what has changed.
+    pub(super) fn after_edit(&self, old: &Scenario, new: &Scenario) -> (Self, Changes) {
+        let (all, changes) = self.all.after_edit(old, new);
+        (Self::of(all, Some((&self.cells, &changes))), changes)
+    }
+
+    fn of(all: BodyList, before: Option<(&Cells, &Changes)>) -> Self {
         let mut obstacles = Self {
-            bodies,
-            statures,
+            all,
             grid: GridIndex::new(),
             small: Vec::new(),
             large: Vec::new(),
             largest: 0.0,
             cells: Cells::default(),
         };
-        obstacles.index();
+        obstacles.index(before);
         obstacles
     }
 
     /// Adds all bodies to a hash.
     pub(super) fn hash(&self, hasher: &mut impl Hasher) {
-        hasher.write_usize(self.bodies.len());
-        for (owner, body) in &self.bodies {
+        hasher.write_usize(self.all.bodies.len());
+        for (owner, body) in &self.all.bodies {
             let (kind, id, part) = match owner {
                 Owner::Obstacle(id) => (0, id.0, 0),
                 Owner::Tree(forest, tree) => (1, forest.0, *tree),
@@ -243,9 +233,9 @@ impl Obstacles {
     }
 
     /// Sorts bodies into small and large ones.
-    fn index(&mut self) {
+    fn index(&mut self, before: Option<(&Cells, &Changes)>) {
         let mut middles = Vec::new();
-        for (number, (_, body)) in (0u32..).zip(&self.bodies) {
+        for (number, (_, body)) in (0u32..).zip(&self.all.bodies) {
             let (middle, radius) = extent(body);
             if radius > LARGE_RADIUS {
                 self.large.push((number, middle, radius));
@@ -258,22 +248,26 @@ impl Obstacles {
         // A look-up must reach as far as the largest body is wide: few walls of 300 m are cheaper in a
         // list than every look-up over 300 m.
         self.grid.rebuild(&middles, 20.0);
-        let numbers: Vec<u32> = (0..self.bodies.len() as u32).collect();
-        self.cells = self.cells_of(&numbers);
+        let boxes: Vec<_> = (0..self.all.bodies.len() as u32)
+            .map(|number| (number, self.bounds(number)))
+            .collect();
+        self.cells = Cells::after(before, &boxes, self.touches());
     }
 
     /// Some bodies, by growing number, by their boxes.
     pub(super) fn cells_of(&self, numbers: &[u32]) -> Cells {
         let boxes = numbers.iter().map(|&number| (number, self.bounds(number)));
-        let boxes: Vec<_> = boxes.collect();
-        Cells::new(&boxes, |number, middle, radius| {
-            !self.bodies[number as usize].1.is_apart(middle, radius)
-        })
+        Cells::new(&boxes.collect::<Vec<_>>(), self.touches())
+    }
+
+    /// Whether a body may reach into a disc, whose middle and radius are given, m.
+    fn touches(&self) -> impl Fn(u32, DVec2, f64) -> bool + '_ {
+        |number, middle, radius| !self.all.bodies[number as usize].1.is_apart(middle, radius)
     }
 
     /// The corners of the box around a body.
     pub(super) fn bounds(&self, number: u32) -> (DVec2, DVec2) {
-        self.bodies[number as usize].1.bounds()
+        self.all.bodies[number as usize].1.bounds()
     }
 
     /// Whether any body is within a distance of a point.
@@ -305,7 +299,7 @@ impl Obstacles {
 
     /// Whether a body is within a distance of a stretch, looked at in steps.
     pub(super) fn is_near(&self, number: u32, (from, to): (DVec2, DVec2), distance: f64) -> bool {
-        let body = &self.bodies[number as usize].1;
+        let body = &self.all.bodies[number as usize].1;
         let steps = ((to - from).length() / STEP).ceil().clamp(1.0, 1e4);
         (0..=steps as u32).any(|step| {
             let point = from.lerp(to, f64::from(step) / steps);
@@ -381,7 +375,7 @@ impl Obstacles {
             }
             let depth = body.penetration(own.get_or_insert_with(&vehicle));
             if depth > 0.0 {
-                visit(self.bodies[index as usize].0, depth);
+                visit(self.all.bodies[index as usize].0, depth);
             }
         });
     }
@@ -396,7 +390,7 @@ impl Obstacles {
         let (mut room, mut last) = (most, u32::MAX);
         self.cells.for_each_in(low, high, |number| {
             if number != last {
-                room = room.min(self.bodies[number as usize].1.room(vehicle));
+                room = room.min(self.all.bodies[number as usize].1.room(vehicle));
                 last = number;
             }
         });
@@ -415,7 +409,7 @@ impl Obstacles {
     ) {
         cells.for_each_in(point - reach, point + reach, |index| {
             if !displaced.0.contains_key(&index) {
-                visit(index, &self.bodies[index as usize].1);
+                visit(index, &self.all.bodies[index as usize].1);
             }
         });
         for (&index, body) in &displaced.0 {
@@ -425,9 +419,9 @@ impl Obstacles {
 
     /// A body by its number, if it is loose.
     pub(crate) fn loose(&self, number: u32) -> Option<&LooseKind> {
-        let stature = self.statures.get(number as usize)?;
+        let stature = self.all.statures.get(number as usize)?;
         let mass = stature.mass?;
-        let (owner, body) = &self.bodies[number as usize];
+        let (owner, body) = &self.all.bodies[number as usize];
         let Owner::Obstacle(id) = *owner else {
             return None;
         };
@@ -443,15 +437,11 @@ impl Obstacles {
 
     /// The number of a loose obstacle's body.
     pub(crate) fn number_of(&self, id: ObstacleId) -> Option<u32> {
-        // Obstacles come first, in the order of their ids.
-        let key = |owner: &Owner| match *owner {
-            Owner::Obstacle(id) => (0, id.0),
-            Owner::Tree(..) => (1, 0),
-        };
         // An obstacle of several bodies is found at any of them; it is not loose at all then.
         let found = self
+            .all
             .bodies
-            .binary_search_by_key(&(0, id.0), |(owner, _)| key(owner));
+            .binary_search_by_key(&Owner::Obstacle(id).place(), |(owner, _)| owner.place());
         let number = found.ok()? as u32;
         self.loose(number).map(|_| number)
     }
@@ -459,9 +449,9 @@ impl Obstacles {
     /// A body by its number as something that stands on the ground, whose height at a place is given;
     /// `None` if it has no inside.
     pub(crate) fn still(&self, number: u32, ground: impl Fn(DVec2) -> f64) -> Option<Still> {
-        let body = &self.bodies[number as usize].1;
+        let body = &self.all.bodies[number as usize].1;
         let tree;
-        let stature = match self.statures.get(number as usize) {
+        let stature = match self.all.statures.get(number as usize) {
             Some(stature) => stature,
             None => {
                 tree = Stature::new(TREE_HEIGHT, None);
@@ -480,14 +470,14 @@ impl Obstacles {
     /// What rigid bodies meet of a body by its number, as seen from above, counter-clockwise; `None` if it
     /// has no inside.
     pub(crate) fn outline(&self, number: u32) -> Option<Vec<DVec2>> {
-        match &self.bodies[number as usize].1 {
+        match &self.all.bodies[number as usize].1 {
             // A cylinder is round for the solver.
             Body::Disc { centre, radius } => {
                 let corner = |i: u32| unit(TAU * f64::from(i) / f64::from(ROUND));
                 Some((0..ROUND).map(|i| *centre + *radius * corner(i)).collect())
             }
             body => {
-                let (solid, middle) = self.statures.get(number as usize)?.solid(body)?;
+                let (solid, middle) = self.all.statures.get(number as usize)?.solid(body)?;
                 // Its lower end comes first.
                 let corners = solid.corners();
                 let lower = corners[..corners.len() / 2].iter();
@@ -497,12 +487,12 @@ impl Obstacles {
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.bodies.is_empty()
+        self.all.bodies.is_empty()
     }
 }
 
 impl Stature {
-    fn new(height: f64, mass: Option<f64>) -> Self {
+    pub(super) fn new(height: f64, mass: Option<f64>) -> Self {
         Self {
             height,
             mass,
@@ -530,7 +520,7 @@ impl Stature {
 }
 
 /// A shape as convex bodies; a polygon with notches becomes triangles.
-fn bodies_of(shape: &Shape) -> Vec<Body> {
+pub(super) fn bodies_of(shape: &Shape) -> Vec<Body> {
     if let &Shape::Circle { x, y, radius } = shape {
         return vec![Body::Disc {
             centre: DVec2::new(x, y),
@@ -553,7 +543,7 @@ fn bodies_of(shape: &Shape) -> Vec<Body> {
         !outline.iter().any(beyond)
     };
     if turns_left && polygon::edges(&outline).all(is_within) {
-        return vec![Body::Polygon(outline)];
+        return vec![Body::Polygon(outline.into())];
     }
     let mut triangles: Vec<u32> = Vec::new();
     earcut::Earcut::new().earcut(outline.iter().map(|p| [p.x, p.y]), &[], &mut triangles);
@@ -604,9 +594,21 @@ pub(super) mod tests {
     }
 
     impl Obstacles {
+        /// Compares all that is known of the bodies with others.
+        pub(in crate::ground) fn assert_same(&self, other: &Self) {
+            assert_eq!(self.all.bodies, other.all.bodies);
+            assert_eq!(self.cells, other.cells);
+            let statures = |obstacles: &Self| -> Vec<(f64, Option<f64>)> {
+                let statures = obstacles.all.statures.iter();
+                statures.map(|one| (one.height, one.mass)).collect()
+            };
+            assert_eq!(statures(self), statures(other));
+            assert_eq!((&self.small, &self.large), (&other.small, &other.large));
+        }
+
         /// Whether a vehicle touches any of all bodies.
         pub(crate) fn is_any_touched_by(&self, vehicle: &OrientedBox) -> bool {
-            let mut bodies = self.bodies.iter();
+            let mut bodies = self.all.bodies.iter();
             bodies.any(|(_, body)| body.penetration(vehicle) > 0.0)
         }
     }
@@ -660,6 +662,7 @@ pub(super) mod tests {
             let reach = OBSTACLE_REACH;
             let found = obstacles.nearest(point, reach, &Displaced::default(), None, accept);
             let all = obstacles
+                .all
                 .bodies
                 .iter()
                 .map(|(_, body)| body.closest_point(point));

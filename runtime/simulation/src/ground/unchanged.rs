@@ -9,8 +9,8 @@ pub(super) struct Unchanged {
     /// All that lanelets and what rules at junctions are made of.
     pub(super) lanes: bool,
     pub(super) obstacles: bool,
-    /// What decides which lanes obstacles reach, beside the lanes.
-    pub(super) reach: bool,
+    /// How large vehicles are: which lanes obstacles reach depends on it.
+    pub(super) sizes: bool,
     /// Heights, and whether slopes act.
     terrain: bool,
     pub(super) grip: bool,
@@ -23,16 +23,14 @@ impl Unchanged {
     pub(super) fn between(old: &Scenario, new: &Scenario) -> Self {
         let changed = old.network().differing_roads(new.network());
         let custom = |scenario: &Scenario| Custom::from(scenario.about());
-        let obstacles = has_same_obstacles(old, new);
         let (before, after) = (old.settings(), new.settings());
         Self {
             // Where buses drive, others have to ask, and alleys are longer.
             lanes: custom(old) == custom(new)
                 && has_same_lanes(old, new, &changed)
                 && has_long_vehicles(old) == has_long_vehicles(new),
-            obstacles,
-            // Which lanes they reach depends on how large vehicles are.
-            reach: obstacles && old.vehicle_types() == new.vehicle_types(),
+            obstacles: has_same_obstacles(old, new),
+            sizes: old.vehicle_types() == new.vehicle_types(),
             terrain: old.terrain() == new.terrain() && before.slopes == after.slopes,
             grip: before.grip == after.grip,
             places: has_same_places(old, new, &changed),
@@ -41,7 +39,7 @@ impl Unchanged {
 
     /// Whether the whole ground but places with names is as it was.
     pub(super) fn is_all_but_places(&self) -> bool {
-        self.lanes && self.reach && self.terrain && self.grip
+        self.lanes && self.obstacles && self.sizes && self.terrain && self.grip
     }
 }
 
