@@ -1,11 +1,11 @@
 //! What an edit of one road or one obstacle costs a running world.
 //!
 //! `cargo bench -p roadwright-simulation --bench edit -- [FILE] [--vehicles N] [--rounds N]
-//! [--obstacles]` lets
-//! random trips drive for ten seconds, then makes the lanes of one road after the other wider, or moves
-//! one obstacle after the other by half a metre, and takes each edit into the world. It prints one line of JSON per edit: CPU time for the world to take it,
-//! how long it waits for vehicles to leave the junctions that it changes, and the longest step until the one
-//! after it has entered. Without arguments: old-town with 150 vehicles.
+//! [--obstacles]` lets random trips drive for ten seconds, then makes the lanes of one road after the other
+//! wider, or moves one obstacle after the other by half a metre, and takes each edit into the world. It prints
+//! one line of JSON per edit: CPU time for the world to take it, how long it waits for vehicles to leave the
+//! junctions that it changes, and the longest step until the one after it has entered. Without arguments:
+//! old-town with 150 vehicles.
 
 use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
@@ -93,7 +93,7 @@ fn widened(scenario: &Scenario, round: usize, rounds: usize) -> Scenario {
 /// One of the obstacles is moved.
 fn with_obstacle_moved(scenario: &Scenario, round: usize, rounds: usize) -> Scenario {
     let count = scenario.obstacles().len();
-    let all = &mut scenario.obstacles().keys();
+    let mut all = scenario.obstacles().keys();
     let id = *all.nth(round * count / rounds).expect("an obstacle");
     let motion = Motion::shift(DVec2::new(0.5, 0.0));
     let objects = [ObjectId::Obstacle(id)].into();

@@ -45,7 +45,7 @@ pub(crate) struct VehicleType {
     pub(crate) held: f64,
     pub(crate) limits: OneTrackLimits,
     /// The largest curvature that it follows with ease, 1/m.
-    pub(crate) tightest: f64,
+    pub(crate) tightest_bend: f64,
     pub(crate) single_track: SingleTrack,
     pub(crate) sliding: SlidingModel,
 }
@@ -74,7 +74,7 @@ impl From<&roadwright_scenario::VehicleType> for VehicleType {
             radius: 0.5 * size.length(),
             class: described.class(),
             held: held(described),
-            tightest: EASE * tan(limits.max_steering) / limits.wheelbase,
+            tightest_bend: EASE * tan(limits.max_steering) / limits.wheelbase,
             limits,
             single_track: SingleTrack::from(described),
             sliding: SlidingModel::from(described),

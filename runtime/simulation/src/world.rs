@@ -1,7 +1,7 @@
 //! The world: its parts, and one step after the other.
 
 use crate::agents::{
-    AccountScene, Agents, ClaimColumns, ControlColumns, CountColumns, Finished, PlanColumns,
+    AccountScene, Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, PlanColumns,
 };
 use crate::clock::Clock;
 use crate::coupling::{CouplingError, CouplingOrder};
@@ -393,7 +393,7 @@ impl World {
         let (ground, types) = (&*self.ground, &self.types);
         let time = self.clock.end_of_step();
         self.messages.log.expire(time);
-        let mut agents = CountColumns::of(&mut self.agents);
+        let mut agents = ContactColumns::of(&mut self.agents);
         if self.modules.want_post_encroachment() {
             let scene = EncroachmentScene {
                 ground,
@@ -442,7 +442,8 @@ impl World {
     /// position; so is one whose route leads over a lane that is gone. All others keep their routes
     /// and what junctions have granted them. An agent left without a lane or a route is removed.
     /// Agents and flows that are new come from now on. The same edits after the same steps give the
-    /// same bits. Cost: that of what the edit reaches, and a walk over all lanelets if roads changed.
+    /// same bits. Cost: that of what the edit reaches, a walk over all lanelets if
+    /// roads or obstacles changed, and one over all obstacles if those did.
     ///
     /// If it changes a junction in which somebody is, nobody is let in there any more, and it enters when
     /// all have left, after half a minute at the latest. Where stop lines move outward, those who come are

@@ -1,9 +1,8 @@
-//! Columns that are lent to stages: who may read what, and who may write what, in the types of references.
+//! Columns that are lent to stages by name: what they may write is in the types of references.
 //!
 //! Most of a step only reads: that is [`AgentsRef`]. A stage that writes takes a struct of its own, which
-//! names its columns; what it does not name is not there. So the borrow checker holds what
-//! `docs/stages.md` says. Stages in which agents come, leave or do whatever their behaviours ask for
-//! (appear, effects, retire) take [`Agents`] whole.
+//! names the columns that it writes beside those that it reads, and has no other to write. Which stages take
+//! [`Agents`] whole says `docs/stages.md`.
 
 use super::{
     Agents, Claim, Command, Identity, LanePosition, Motion, Order, Progress, Rare, Statistics, Wish,
@@ -121,7 +120,7 @@ impl Agents {
     #[inline]
     pub(crate) fn lent(&self) -> AgentsRef<'_> {
         AgentsRef {
-            census: census_of!(self),
+            census: self.census(),
             motion: &self.motion,
             position: &self.position,
             progress: &self.progress,
@@ -132,7 +131,7 @@ impl Agents {
 }
 
 /// Declares what a stage takes of agents, beside the census: columns that it reads, and those that it
-/// writes.
+/// writes. All of [`AgentsRef`] are among them, since perception and the like want those.
 macro_rules! lends {
     ($(
         $(#[$doc:meta])*
@@ -158,26 +157,6 @@ macro_rules! lends {
                 }
             }
 
-            /// The columns that it writes, in the order of their declaration.
-            #[cfg(test)]
-            pub(crate) const WRITES: &'static [&'static str] = &[$(stringify!($write)),*];
-        }
-
-        impl<'a> Deref for $name<'a> {
-            type Target = Census<'a>;
-
-            #[inline]
-            fn deref(&self) -> &Census<'a> {
-                &self.census
-            }
-        }
-    )*};
-}
-
-/// Gives structs of [`lends`] all that [`AgentsRef`] has, as it is now.
-macro_rules! lends_on {
-    ($($name:ident)*) => {$(
-        impl $name<'_> {
             /// All that the rest of a step reads, as it is now.
             #[inline]
             pub(crate) fn lent(&self) -> AgentsRef<'_> {
@@ -189,6 +168,19 @@ macro_rules! lends_on {
                     claim: &*self.claim,
                     wish: self.wish,
                 }
+            }
+
+            /// The columns that it writes, in the order of their declaration.
+            #[cfg(test)]
+            pub(crate) const WRITES: &'static [&'static str] = &[$(stringify!($write)),*];
+        }
+
+        impl<'a> Deref for $name<'a> {
+            type Target = Census<'a>;
+
+            #[inline]
+            fn deref(&self) -> &Census<'a> {
+                &self.census
             }
         }
     )*};
@@ -208,7 +200,7 @@ lends! {
     }
     /// What new routes are made of, and where they are put.
     PlanColumns {
-        reads { motion: [Motion], position: [LanePosition], }
+        reads { motion: [Motion], position: [LanePosition], wish: Rare<Wish>, }
         writes { progress: [Progress], claim: [Claim], }
     }
     /// What controllers are told, and what they want.
@@ -228,7 +220,12 @@ lends! {
     }
     /// What moves bodies, and what they come to.
     AdvanceColumns {
-        reads { command: [Command], pedals: [Option<PedalCommand>], }
+        reads {
+            claim: [Claim],
+            wish: Rare<Wish>,
+            command: [Command],
+            pedals: [Option<PedalCommand>],
+        }
         writes {
             motion: [Motion],
             position: [LanePosition],
@@ -236,8 +233,8 @@ lends! {
             statistics: [Statistics],
         }
     }
-    /// What is looked at, and what is counted of it.
-    CountColumns {
+    /// What contacts and near misses are found by, and where they are counted.
+    ContactColumns {
         reads {
             motion: [Motion],
             position: [LanePosition],
@@ -248,8 +245,6 @@ lends! {
         writes { statistics: [Statistics], }
     }
 }
-
-lends_on! { ClaimColumns ControlColumns CountColumns }
 
 impl ControlColumns<'_> {
     /// What an agent is to do from now on.

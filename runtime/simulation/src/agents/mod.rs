@@ -15,7 +15,7 @@ pub(crate) use accounts::{Accounts, Scene as AccountScene};
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
 pub(crate) use lent::{
-    AdvanceColumns, AgentsRef, Census, ClaimColumns, ControlColumns, CountColumns, PlanColumns,
+    AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
 };
 pub(crate) use rows::{
     Claim, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Refusal, Statistics,

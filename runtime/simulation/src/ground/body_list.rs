@@ -36,6 +36,22 @@ impl Changes {
         let number = self.numbers[before as usize];
         (number != GONE).then_some(number)
     }
+
+    /// Notes that bodies of before are gone. Each of before is noted as gone or as kept, in their order.
+    fn lose(&mut self, before: &BodyList, range: Range<usize>) {
+        let lost = &before.bodies[range];
+        self.numbers.resize(self.numbers.len() + lost.len(), GONE);
+        self.boxes
+            .extend(lost.iter().map(|(_, body)| body.bounds()));
+    }
+
+    /// Notes the bodies of a list from a number on.
+    fn gain(&mut self, list: &BodyList, first: usize) {
+        let gained = &list.bodies[first..];
+        self.added.extend(first as u32..list.bodies.len() as u32);
+        self.boxes
+            .extend(gained.iter().map(|(_, body)| body.bounds()));
+    }
 }
 
 /// What bodies are made of.
@@ -46,21 +62,19 @@ enum Source<'a> {
 }
 
 impl Source<'_> {
-    /// Where its bodies stand in the order of all.
-    fn place(&self) -> (u8, u32) {
-        match self {
-            Self::Obstacle(id, _) => (0, id.0),
-            Self::Forest(id, _) => (1, id.0),
+    /// Of its bodies the one that comes first in the order of owners.
+    fn first(&self) -> Owner {
+        match *self {
+            Self::Obstacle(id, _) => Owner::Obstacle(id),
+            Self::Forest(id, _) => Owner::Tree(id, 0),
         }
     }
-}
 
-impl Owner {
-    /// Where bodies of it stand in the order of all.
-    pub(super) fn place(&self) -> (u8, u32) {
-        match self {
-            Self::Obstacle(id) => (0, id.0),
-            Self::Tree(id, _) => (1, id.0),
+    fn owns(&self, owner: Owner) -> bool {
+        match (self, owner) {
+            (Self::Obstacle(id, _), Owner::Obstacle(of)) => *id == of,
+            (Self::Forest(id, _), Owner::Tree(of, _)) => *id == of,
+            _ => false,
         }
     }
 }
@@ -90,11 +104,11 @@ impl BodyList {
         };
         let mut begin = 0;
         for source in sources(new) {
-            let stays = self.range(begin, |place| place < source.place());
-            let before = self.range(stays.end, |place| place == source.place());
-            changes.lose(self, stays);
+            let gone = self.range(begin, |owner| owner < source.first());
+            let before = self.range(gone.end, |owner| source.owns(owner));
+            changes.lose(self, gone);
             begin = before.end;
-            // A forest for which there was no room had no trees, and may have some now.
+            // What had no bodies is made again: there may be room for a forest now that had no trees.
             if is_in_old(source) && !before.is_empty() {
                 let first = list.bodies.len() as u32;
                 changes.numbers.extend(first..first + before.len() as u32);
@@ -110,19 +124,21 @@ impl BodyList {
         (list, changes)
     }
 
-    /// The bodies from a number on whose places in the order pass a test.
-    fn range(&self, begin: usize, passes: impl Fn((u8, u32)) -> bool) -> Range<usize> {
+    /// The bodies from a number on up to the first one whose owner does not pass a test.
+    fn range(&self, begin: usize, passes: impl Fn(Owner) -> bool) -> Range<usize> {
         let rest = self.bodies[begin..].iter();
-        let count = rest.take_while(|(owner, _)| passes(owner.place())).count();
+        let count = rest.take_while(|(owner, _)| passes(*owner)).count();
         begin..begin + count
     }
 
+    /// Adds bodies of before as they were.
     fn copy(&mut self, before: &Self, range: Range<usize>) {
         self.bodies.extend_from_slice(&before.bodies[range.clone()]);
         let statures = range.start.min(before.statures.len())..range.end.min(before.statures.len());
         self.statures.extend_from_slice(&before.statures[statures]);
     }
 
+    /// Adds the bodies of a source.
     fn make(&mut self, source: Source<'_>) {
         match source {
             Source::Obstacle(id, obstacle) => {
@@ -143,23 +159,6 @@ impl BodyList {
                 }));
             }
         }
-    }
-}
-
-impl Changes {
-    fn lose(&mut self, before: &BodyList, range: Range<usize>) {
-        let lost = &before.bodies[range];
-        self.numbers.resize(self.numbers.len() + lost.len(), GONE);
-        self.boxes
-            .extend(lost.iter().map(|(_, body)| body.bounds()));
-    }
-
-    /// Notes the bodies of a list from a number on.
-    fn gain(&mut self, list: &BodyList, first: usize) {
-        let gained = &list.bodies[first..];
-        self.added.extend(first as u32..list.bodies.len() as u32);
-        self.boxes
-            .extend(gained.iter().map(|(_, body)| body.bounds()));
     }
 }
 

@@ -34,14 +34,14 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    /// The cells of boxes, each with a number of its own, that grow. `touches` says whether what is in a box
-    /// may reach into a disc: a slanting wall has a large box, and is in few of its cells.
+    /// The cells of boxes, which are numbered in growing order. `touches` says whether what is in a box may
+    /// reach into a disc: a slanting wall has a large box, and is in few of its cells.
     pub(super) fn new(boxes: &[Numbered], touches: impl Fn(u32, DVec2, f64) -> bool) -> Self {
         Self::after(None, boxes, touches)
     }
 
-    /// The same after an edit of what these cells are of, which is all bodies: what is known of those that it
-    /// has left is taken over.
+    /// The cells of all bodies after an edit: bodies that stay keep theirs. A box stands in the list where its
+    /// number says.
     pub(super) fn after(
         before: Option<(&Self, &Changes)>,
         boxes: &[Numbered],
@@ -57,12 +57,14 @@ impl Cells {
             cells.fill(&found, boxes);
             return cells;
         };
-        // These are the cells of all bodies: the place of a box is its number.
         let mut found = cells.find(changes.added.iter().copied(), boxes, touches);
         let added = found.len();
         before.find_kept(changes, &mut found);
         cells.fill(&found, boxes);
-        cells.sort(found[..added].iter().map(|(cell, _)| *cell));
+        let mut with_added: Vec<u32> = found[..added].iter().map(|(cell, _)| *cell).collect();
+        with_added.sort_unstable();
+        with_added.dedup();
+        cells.sort(&with_added);
         cells
     }
 
@@ -155,8 +157,8 @@ impl Cells {
     }
 
     /// Brings some cells into the order of numbers.
-    fn sort(&mut self, cells: impl Iterator<Item = u32>) {
-        for cell in cells {
+    fn sort(&mut self, cells: &[u32]) {
+        for &cell in cells {
             let range = [cell, cell + 1].map(|cell| self.starts[cell as usize] as usize);
             self.entries[range[0]..range[1]].sort_unstable_by_key(|entry| entry.number);
         }

@@ -20,7 +20,8 @@ const SLACK: f64 = 0.25;
 /// How far beside the middle of a lane bodies may be that steer for themselves, m: more than what they need to
 /// keep to it, in gentle bends as well.
 const ASIDE: f64 = 1.0;
-/// Where an edit changes more bodies, all lanes are looked at anew: each is compared with each change.
+/// Where an edit takes away and adds more bodies, all lanes are looked at anew: each is compared with each of
+/// those.
 const MOST_CHANGES: usize = 500;
 
 /// How near obstacles are to one lanelet.
@@ -116,7 +117,7 @@ impl LaneObstacles {
             obstacles,
             graph,
             known,
-            are_near_changes: Vec::new(),
+            is_near_change: Vec::new(),
         };
         surroundings.find_changes();
         let swings = surroundings.swings();
@@ -196,8 +197,8 @@ struct Surroundings<'a> {
     obstacles: &'a Obstacles,
     graph: &'a LaneGraph,
     known: Option<Known<'a>>,
-    /// Lanelets near which bodies have changed; empty where nothing is known.
-    are_near_changes: Vec<bool>,
+    /// For each lanelet whether bodies near it have changed; empty where nothing is known.
+    is_near_change: Vec<bool>,
 }
 
 impl Surroundings<'_> {
@@ -209,7 +210,7 @@ impl Surroundings<'_> {
     fn known(&self, id: LaneletId) -> Option<(&LaneObstacles, usize)> {
         let known = self.known.as_ref()?;
         let copy = known.copied(id)?;
-        (!self.are_near_changes[id as usize]).then_some((known.lanes, copy))
+        (!self.is_near_change[id as usize]).then_some((known.lanes, copy))
     }
 
     /// Notes the lanelets near which bodies have changed. O(lanelets times changes).
@@ -217,9 +218,9 @@ impl Surroundings<'_> {
         let Some(known) = self.known else {
             return;
         };
-        let distance = self.beside().max(WATCH_DISTANCE);
+        let distance = self.beside().max(WATCH_DISTANCE) + SLACK;
         let is_near = |id| self.may_reach(id, known.boxes(), distance);
-        self.are_near_changes = self.ids().map(is_near).collect();
+        self.is_near_change = self.ids().map(is_near).collect();
     }
 
     /// Bodies nearer to the middle of a lane than this may be in the way of somebody on it, m: by less than half
@@ -238,11 +239,11 @@ impl Surroundings<'_> {
     }
 
     fn swings(&self) -> Vec<[f64; 2]> {
-        let known = |id| {
+        let before = |id| {
             let known = self.known.as_ref()?;
             Some(known.lanes.swings[known.copied(id)?])
         };
-        let of = |id| match known(id) {
+        let of = |id| match before(id) {
             Some(swings) => swings,
             None => {
                 let points: Vec<DVec2> = self.points(id).collect();
@@ -362,7 +363,10 @@ impl Surroundings<'_> {
     fn sees(&self, id: LaneletId, in_ways: &Cells, sight: f64) -> bool {
         self.points(id).any(|point| {
             let mut sees = false;
-            in_ways.for_each_in(point - sight, point + sight, |_| sees = true);
+            in_ways.for_each_in(point - sight, point + sight, |number| {
+                // Itself and not its box: which corners of that are met depends on the cells of all.
+                sees = sees || self.obstacles.is_within(number, point, sight);
+            });
             sees
         })
     }
@@ -579,7 +583,7 @@ mod tests {
             y: place.y,
             radius: 0.2,
         };
-        // Another one far away from both: what is near lanes is known before and after.
+        // Another one far away from both: where there are no obstacles at all nothing is asked of lanes.
         let far = Shape::Circle {
             x: -500.0,
             y: 0.0,

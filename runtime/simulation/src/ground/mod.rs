@@ -685,33 +685,38 @@ mod tests {
         }
     }
 
-    /// Some change of what stands beside the roads.
-    fn change_obstacles(town: &mut Scenario, graph: &LaneGraph, stream: &mut Stream) {
+    /// Some change of what stands beside the roads. Returns whether it could be made.
+    fn change_obstacles(town: &mut Scenario, graph: &LaneGraph, stream: &mut Stream) -> bool {
         let lane = stream.next_index(graph.lanelets().len());
-        // On a lane, beside it, or far away from it.
+        // On a lane or beside it.
         let place = graph.line(lane as LaneletId).position(5.0)
             + DVec2::new(stream.next_in(-9.0, 9.0), stream.next_in(-9.0, 9.0));
         let at = |points: &[(f64, f64)]| points.iter().map(|&p| place + DVec2::from(p)).collect();
         // The second one has a notch: it is of several bodies.
-        let shapes: [Vec<DVec2>; 3] = [
+        let shapes: [Vec<DVec2>; 4] = [
             at(&[(0.0, 0.0), (3.0, 0.0), (0.0, 2.0)]),
             at(&[(0.0, 0.0), (6.0, 0.0), (6.0, 5.0), (3.0, 1.0), (0.0, 5.0)]),
             at(&[(-40.0, 0.0), (40.0, 0.0), (40.0, 0.5), (-40.0, 0.5)]),
+            at(&[(-50.0, -50.0), (50.0, 49.0), (50.0, 50.0)]),
         ];
-        let points = shapes[stream.next_index(3)].clone();
+        let points = shapes[stream.next_index(4)].clone();
         let shape = Shape::Polygon { points };
         let ids: Vec<_> = town.obstacles().keys().copied().collect();
         let id = ids[stream.next_index(ids.len())];
         let mut obstacle = town.obstacles()[&id].clone();
         let forest = Forest {
-            area: at(&[(0.0, 0.0), (30.0, 0.0), (30.0, 20.0)]),
-            density: 300.0,
+            // More trees than are looked at one by one.
+            area: at(&[(0.0, 0.0), (120.0, 0.0), (120.0, 120.0)]),
+            density: 1000.0,
             spacing: 2.0,
             trunk_radius: 0.2,
             seed: 1,
         };
         let edit = match stream.next_index(6) {
-            0 => return put_post(town, shape),
+            0 => {
+                put_post(town, shape);
+                return true;
+            }
             1 => Edit::Obstacle(id, None),
             2 => {
                 obstacle.mass = Some(20.0);
@@ -724,7 +729,7 @@ mod tests {
                 Edit::Obstacle(id, Some(Box::new(obstacle)))
             }
         };
-        drop(town.apply(edit));
+        town.apply(edit).is_ok()
     }
 
     #[test]
@@ -732,7 +737,7 @@ mod tests {
         let mut town = town();
         let mut ground = Ground::new(&town);
         let mut stream = Stream::new(5, "edits", 0);
-        let (mut kept_bodies, mut kept_lanes) = (0, 0);
+        let (mut kept_bodies, mut kept_lanes, mut changed) = (0, 0, 0);
         for edit in 0..90 {
             let before = town.clone();
             let (of_roads, of_obstacles) = (edit % 3 != 0, edit % 3 != 1);
@@ -740,7 +745,8 @@ mod tests {
                 change(&mut town, &mut stream);
             }
             if of_obstacles {
-                change_obstacles(&mut town, ground.graph(), &mut stream);
+                let is_done = change_obstacles(&mut town, ground.graph(), &mut stream);
+                changed += usize::from(is_done);
             }
             let next = ground.after_edit(&before, &town);
             let fresh = Ground::new(&town);
@@ -754,9 +760,8 @@ mod tests {
             ground = next;
         }
         // Each is shared where the other one alone changes.
-        assert!(
-            kept_bodies >= 30 && kept_lanes >= 30,
-            "{kept_bodies} {kept_lanes}"
-        );
+        let kept = (kept_bodies, kept_lanes);
+        assert!(kept_bodies >= 30 && kept_lanes >= 30, "{kept:?}");
+        assert!(changed >= 40, "{changed}");
     }
 }

@@ -297,6 +297,12 @@ impl Obstacles {
         self.cells.for_each_in(low, high, visit);
     }
 
+    /// Whether a body is within a distance of a point.
+    pub(super) fn is_within(&self, number: u32, point: DVec2, distance: f64) -> bool {
+        let closest = self.all.bodies[number as usize].1.closest_point(point);
+        (closest - point).length() <= distance
+    }
+
     /// Whether a body is within a distance of a stretch, looked at in steps.
     pub(super) fn is_near(&self, number: u32, (from, to): (DVec2, DVec2), distance: f64) -> bool {
         let body = &self.all.bodies[number as usize].1;
@@ -441,7 +447,7 @@ impl Obstacles {
         let found = self
             .all
             .bodies
-            .binary_search_by_key(&Owner::Obstacle(id).place(), |(owner, _)| owner.place());
+            .binary_search_by_key(&Owner::Obstacle(id), |(owner, _)| *owner);
         let number = found.ok()? as u32;
         self.loose(number).map(|_| number)
     }
@@ -594,7 +600,7 @@ pub(super) mod tests {
     }
 
     impl Obstacles {
-        /// Compares all that is known of the bodies with others.
+        /// Compares all that is known of the bodies with others, but for the grid, which is always made anew.
         pub(in crate::ground) fn assert_same(&self, other: &Self) {
             assert_eq!(self.all.bodies, other.all.bodies);
             assert_eq!(self.cells, other.cells);
@@ -603,7 +609,8 @@ pub(super) mod tests {
                 statures.map(|one| (one.height, one.mass)).collect()
             };
             assert_eq!(statures(self), statures(other));
-            assert_eq!((&self.small, &self.large), (&other.small, &other.large));
+            let sizes = |of: &Self| (of.small.clone(), of.large.clone(), of.largest);
+            assert_eq!(sizes(self), sizes(other));
         }
 
         /// Whether a vehicle touches any of all bodies.

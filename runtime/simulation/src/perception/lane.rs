@@ -153,7 +153,7 @@ impl View<'_> {
             before = pose;
         }
         match near {
-            Some(near) if sharpest <= self.vehicle_type(agent).tightest => {
+            Some(near) if sharpest <= self.vehicle_type(agent).tightest_bend => {
                 on_circle(here, near, ahead)
             }
             _ => waypoint,

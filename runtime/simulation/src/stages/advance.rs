@@ -70,42 +70,38 @@ pub(crate) fn advance(
     }
     // Before anybody leaves: who arrives in this step has moved in it as well.
     let moved = census.count() as u64;
-    let (dynamics, agents) = (&mut *exit.dynamics, &mut *exit.agents);
-    let mut columns = AdvanceColumns::of(agents);
-    let among = Scene {
+    let dynamics = &mut *exit.dynamics;
+    let mut agents = AdvanceColumns::of(exit.agents);
+    let scene = Scene {
         ground,
         types,
         hands,
         routes: exit.routes,
-        pedals: &[],
+        pedals: agents.pedals,
         clock: *exit.clock,
         stride: 1,
-    };
-    let scene = Scene {
-        pedals: columns.pedals,
-        ..among
     };
     // Level by level, in any order: no body of these levels reads where others have come to in this
     // step.
     let mut arrivals =
-        advance_level::<OneTrack>(scene, &mut dynamics.one_track, helpers, &mut columns);
+        advance_level::<OneTrack>(scene, &mut dynamics.one_track, helpers, &mut agents);
     arrivals.extend(advance_level::<Lane>(
         scene,
         &mut dynamics.lane,
         helpers,
-        &mut columns,
+        &mut agents,
     ));
     arrivals.extend(advance_level::<DynamicOneTrack>(
         scene,
         &mut dynamics.dynamic_one_track,
         helpers,
-        &mut columns,
+        &mut agents,
     ));
     arrivals.extend(advance_level::<Sliding>(
         scene,
         &mut dynamics.sliding,
         helpers,
-        &mut columns,
+        &mut agents,
     ));
     // Last, among all others, which have moved.
     let lost = dynamics.advance_rigid(&Around {
@@ -114,16 +110,16 @@ pub(crate) fn advance(
         hands,
         routes: exit.routes,
         agents: agents.lent(),
-        command: &agents.command,
-        pedals: &agents.pedals,
+        command: agents.command,
+        pedals: agents.pedals,
         dt: exit.clock.dt,
     });
     let mut moved_rigidly = std::mem::take(&mut dynamics.rigid.moved);
     arrivals.extend(advance_level::<Rigid>(
-        among,
+        scene,
         &mut moved_rigidly,
         helpers,
-        &mut AdvanceColumns::of(agents),
+        &mut agents,
     ));
     dynamics.rigid.moved = moved_rigidly;
     dynamics.tow(ground, agents.lent(), types);

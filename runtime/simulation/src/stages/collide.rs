@@ -1,6 +1,6 @@
 //! Overlapping bodies are found and counted.
 
-use crate::agents::{AgentsRef, CountColumns};
+use crate::agents::{AgentsRef, ContactColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
@@ -26,7 +26,7 @@ pub(crate) fn collide(
     scene: Scene<'_>,
     helpers: Option<&rayon::ThreadPool>,
     traffic: &mut Traffic,
-    agents: &mut CountColumns<'_>,
+    agents: &mut ContactColumns<'_>,
     contacts: &mut Vec<Contact>,
 ) {
     let bodies = Bodies {

@@ -1,6 +1,6 @@
 //! Planners are asked about agents that need another route.
 
-use crate::agents::PlanColumns;
+use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
@@ -58,7 +58,7 @@ struct Scene<'a> {
     ground: &'a Ground,
     types: &'a VehicleTypes,
     routes: &'a Routes,
-    agents: &'a PlanColumns<'a>,
+    agents: AgentsRef<'a>,
     claims: &'a Claims,
 }
 
@@ -83,7 +83,7 @@ pub(crate) fn plan(
             ground,
             types,
             routes,
-            agents,
+            agents: agents.lent(),
             claims,
         };
         let due = rota.due(number, clock.step).0;
@@ -353,17 +353,15 @@ mod tests {
         }
     }
 
-    /// What is seen in the scene of a stand.
-    fn seen<T>(stand: &mut Stand, clock: &Clock, see: impl FnOnce(&Scene<'_>) -> T) -> T {
-        let agents = PlanColumns::of(&mut stand.agents);
-        see(&Scene {
+    fn scene<'a>(stand: &'a Stand, clock: &'a Clock) -> Scene<'a> {
+        Scene {
             clock,
             ground: &stand.ground,
             types: &stand.types,
             routes: &stand.routes,
-            agents: &agents,
+            agents: stand.agents.lent(),
             claims: &stand.claims,
-        })
+        }
     }
 
     /// What an agent needs that drives on the right lane of a road of 300 m, at `s`, with its goal
@@ -384,10 +382,9 @@ mod tests {
         let progress = &mut stand.agents.progress[agent as usize];
         (progress.standing, progress.attempts) = (standing, attempts);
         let clock = clock_at(since);
-        seen(&mut stand, &clock, |scene| {
-            let trigger = scene.trigger(agent)?;
-            Some((trigger, scene.need(agent, trigger)?))
-        })
+        let scene = scene(&stand, &clock);
+        let trigger = scene.trigger(agent)?;
+        Some((trigger, scene.need(agent, trigger)?))
     }
 
     #[test]
@@ -448,7 +445,7 @@ mod tests {
             };
             let agents = &mut PlanColumns::of(&mut stand.agents);
             replan(&clock, agent, route, &mut stand.routes, agents);
-            let route = seen(&mut stand, &clock, |scene| scene.without_change(agent))?;
+            let route = scene(&stand, &clock).without_change(agent)?;
             Some((route.lanelets.to_vec() == lanes[..1], route.goals[0]))
         };
         let beside = |s: f64| {

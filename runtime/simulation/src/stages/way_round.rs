@@ -1,6 +1,6 @@
 //! One vehicle of a ring of full lanes that cannot turn is sent another way.
 
-use crate::agents::PlanColumns;
+use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::Modules;
@@ -26,7 +26,7 @@ impl Scene<'_> {
         agents: &mut PlanColumns<'_>,
     ) -> bool {
         let found = ring.ways_round.iter().find_map(|way| {
-            let route = self.route_by(way, routes, agents)?;
+            let route = self.route_by(way, routes, agents.lent())?;
             Some((way.agent, route))
         });
         let Some((agent, route)) = found else {
@@ -43,7 +43,7 @@ impl Scene<'_> {
 
     /// The route of an agent by another lane beyond the junction that it waits at; `None` if none leads
     /// to its next goal, or that lies before.
-    fn route_by(&self, way: &WayRound, routes: &Routes, agents: &PlanColumns<'_>) -> Option<Route> {
+    fn route_by(&self, way: &WayRound, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
         let index = way.agent as usize;
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);

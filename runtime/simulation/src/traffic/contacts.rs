@@ -8,7 +8,7 @@
 
 use super::neighbours::keeps_order;
 use super::{Entry, Index, Neighbours};
-use crate::agents::CountColumns;
+use crate::agents::ContactColumns;
 use crate::dynamics::Bodies;
 use crate::ground::Owner;
 use crate::route::Routes;
@@ -380,7 +380,12 @@ type Touching = BTreeSet<(u64, Party)>;
 
 impl Contacts {
     /// Takes the contacts of bodies that are compared as boxes, in each step.
-    pub(crate) fn take(&mut self, time: f64, contacts: &[Contact], agents: &mut CountColumns<'_>) {
+    pub(crate) fn take(
+        &mut self,
+        time: f64,
+        contacts: &[Contact],
+        agents: &mut ContactColumns<'_>,
+    ) {
         take(
             &mut self.touching,
             &mut self.log,
@@ -395,7 +400,7 @@ impl Contacts {
         &mut self,
         time: f64,
         (contacts, steps): (&[Contact], u64),
-        agents: &mut CountColumns<'_>,
+        agents: &mut ContactColumns<'_>,
     ) {
         let found = (contacts, steps);
         take(
@@ -414,7 +419,7 @@ fn take(
     log: &mut Vec<Collision>,
     time: f64,
     (contacts, steps): (&[Contact], u64),
-    agents: &mut CountColumns<'_>,
+    agents: &mut ContactColumns<'_>,
 ) {
     if contacts.is_empty() && known.is_empty() {
         return;
@@ -469,12 +474,12 @@ mod tests {
             contacts.take(
                 f64::from(beat),
                 &[],
-                &mut CountColumns::of(&mut stand.agents),
+                &mut ContactColumns::of(&mut stand.agents),
             );
             contacts.take_in_order(
                 f64::from(beat),
                 (&found, 10),
-                &mut CountColumns::of(&mut stand.agents),
+                &mut ContactColumns::of(&mut stand.agents),
             );
         }
         // One collision that lasts: those who are compared as boxes do not end it.
@@ -486,8 +491,12 @@ mod tests {
                 (7.5, 15.0)
             );
         }
-        contacts.take_in_order(3.0, (&[], 10), &mut CountColumns::of(&mut stand.agents));
-        contacts.take_in_order(4.0, (&found, 10), &mut CountColumns::of(&mut stand.agents));
+        contacts.take_in_order(3.0, (&[], 10), &mut ContactColumns::of(&mut stand.agents));
+        contacts.take_in_order(
+            4.0,
+            (&found, 10),
+            &mut ContactColumns::of(&mut stand.agents),
+        );
         assert_eq!(contacts.log.len(), 2);
     }
 }

@@ -16,7 +16,7 @@
 
 use super::Claims;
 use super::claims::Held;
-use crate::agents::{AgentsRef, CountColumns};
+use crate::agents::{AgentsRef, ContactColumns};
 use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
@@ -78,7 +78,7 @@ impl Encroachment {
         time: f64,
         dt: f64,
         scene: Scene<'_>,
-        agents: &mut CountColumns<'_>,
+        agents: &mut ContactColumns<'_>,
     ) {
         let mut passing = Vec::new();
         for held in scene.claims.held() {
@@ -226,7 +226,7 @@ mod tests {
                 routes: &stand.routes,
                 claims: &stand.claims,
             };
-            encroachment.watch(time, DT, scene, &mut CountColumns::of(&mut stand.agents));
+            encroachment.watch(time, DT, scene, &mut ContactColumns::of(&mut stand.agents));
         }
         let seen = |agent: u32| stand.agents.statistics[agent as usize].least_post_encroachment;
         assert_eq!(

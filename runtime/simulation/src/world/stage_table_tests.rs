@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::agents::{
-    AdvanceColumns, Agents, ClaimColumns, ControlColumns, CountColumns, PlanColumns,
+    AdvanceColumns, Agents, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
 };
 use crate::builtin_modules;
 use std::collections::{BTreeMap, BTreeSet};
@@ -240,7 +240,7 @@ const BORROWED: [(&[&str], &[&str]); 5] = [
     (PlanColumns::WRITES, &["plan", "way_round"]),
     (ControlColumns::WRITES, &["control"]),
     (AdvanceColumns::WRITES, &["advance"]),
-    (CountColumns::WRITES, &["encroachment", "collide"]),
+    (ContactColumns::WRITES, &["encroachment", "collide"]),
 ];
 
 #[test]

@@ -65,16 +65,14 @@ impl Claims {
         self.look_off_lanes(ground, &given.index.off_lanes);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
-        self.note_places(&given.beside(people).with(agents.lent()));
-        self.keep(|grant| is_inside(grant, &given.beside(people).with(agents.lent())));
+        let scene = given.beside(people).with(agents.lent());
+        self.note_places(&scene);
+        self.keep(|grant| is_inside(grant, &scene));
         let has_alleys = self.heeds_alleys(ground);
         if has_alleys {
-            self.alleys.look(&given.beside(people).with(agents.lent()));
+            self.alleys.look(&scene);
         }
-        self.find_revoked(
-            &given.beside(people).with(agents.lent()),
-            &mut scratch.revoked,
-        );
+        self.find_revoked(&scene, &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
         // After grants are taken back: who has lost its turn asks again in this step.
         request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
@@ -82,12 +80,11 @@ impl Claims {
             self.heed_people(given, people, agents, &mut scratch);
         }
         let setting = given.beside(people);
+        let scene = setting.with(agents.lent());
         if has_alleys {
-            let scene = setting.with(agents.lent());
             self.alleys.collect(&scene, &mut scratch.alley_requests);
         }
         // Before anybody is let in, since those who are inside uninvited count for them.
-        let scene = setting.with(agents.lent());
         self.watch(&mut scratch.intruders, agents.statistics, &scene);
         // Of two that asked in the same step the smaller id goes first. Ids are unique, so the order
         // does not depend on where agents are stored.
@@ -101,28 +98,28 @@ impl Claims {
         // Rings are made of those whom the decisions have refused for want of room; and walls need the
         // tickets of all who have been let in.
         self.turn_rings(clock, setting, agents, &mut scratch);
-        self.set_walls(&setting.with(agents.lent()), &mut scratch.walls);
+        let scene = setting.with(agents.lent());
+        self.set_walls(&scene, &mut scratch.walls);
         if has_alleys {
             self.hold_before_alleys(&scratch.alley_requests, &mut scratch.walls);
         }
         if !self.closed.is_empty() {
-            self.hold_before_closed(&setting.with(agents.lent()), &mut scratch.walls);
+            self.hold_before_closed(&scene, &mut scratch.walls);
         }
         if !self.held_back.is_empty() {
-            self.hold_back(&setting.with(agents.lent()), &mut scratch.walls);
+            self.hold_back(&scene, &mut scratch.walls);
         }
         keep_first(&mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
             let claim = &mut agents.claim[agent as usize];
             (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
-        self.find_arrivals(&setting.with(agents.lent()), &mut scratch);
+        let scene = setting.with(agents.lent());
+        self.find_arrivals(&scene, &mut scratch);
         self.scratch = scratch;
         // Last: people wait for everybody who has been let in, in this step as well.
         let busy = people.busy().iter();
-        let over: Vec<Vec<Over>> = busy
-            .map(|&crossing| self.over(crossing, &setting.with(agents.lent())))
-            .collect();
+        let over: Vec<Vec<Over>> = busy.map(|&crossing| self.over(crossing, &scene)).collect();
         people.walk(clock, ground, &over);
         self.forget_places();
     }
