@@ -1,6 +1,6 @@
 //! What a world tells: snapshot, counts, summary, hash.
 
-use crate::agents::{Drive, Phase, Status};
+use crate::agents::{Drive, Phase, Status, pedals_of};
 use crate::dynamics::LooseRecord;
 use crate::hash::StateHasher;
 use crate::lamps;
@@ -31,7 +31,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         hasher.add(&(row, route));
         world.dynamics.hash(row.identity.level, agent, &mut hasher);
         // Who drives by no pedals has the hash of one who could not.
-        if let Some(pedals) = world.agents.pedals(agent as usize) {
+        if let Some(pedals) = pedals_of(&world.agents.pedals, agent as usize) {
             hasher.add(&pedals);
         }
     }

@@ -130,21 +130,33 @@ impl Agents {
     }
 }
 
+/// What a column is stored in.
+macro_rules! column {
+    (motion) => { [Motion] };
+    (position) => { [LanePosition] };
+    (progress) => { [Progress] };
+    (claim) => { [Claim] };
+    (wish) => { Rare<Wish> };
+    (command) => { [Command] };
+    (statistics) => { [Statistics] };
+    (pedals) => { Vec<Option<PedalCommand>> };
+}
+
 /// Declares what a stage takes of agents, beside the census: columns that it reads, and those that it
 /// writes. All of [`AgentsRef`] are among them, since perception and the like want those.
 macro_rules! lends {
     ($(
         $(#[$doc:meta])*
         $name:ident {
-            reads { $($read:ident: $r:ty,)* }
-            writes { $($write:ident: $w:ty,)* }
+            reads { $($read:ident),* }
+            writes { $($write:ident),* }
         }
     )*) => {$(
         $(#[$doc])*
         pub(crate) struct $name<'a> {
             pub(crate) census: Census<'a>,
-            $(pub(crate) $read: &'a $r,)*
-            $(pub(crate) $write: &'a mut $w,)*
+            $(pub(crate) $read: &'a column!($read),)*
+            $(pub(crate) $write: &'a mut column!($write),)*
         }
 
         impl<'a> $name<'a> {
@@ -189,60 +201,28 @@ macro_rules! lends {
 lends! {
     /// What junctions decide by, and what they tell agents.
     ClaimColumns {
-        reads {
-            motion: [Motion],
-            position: [LanePosition],
-            progress: [Progress],
-            wish: Rare<Wish>,
-            statistics: [Statistics],
-        }
-        writes { claim: [Claim], }
+        reads { motion, position, progress, wish, statistics }
+        writes { claim }
     }
     /// What new routes are made of, and where they are put.
     PlanColumns {
-        reads { motion: [Motion], position: [LanePosition], wish: Rare<Wish>, }
-        writes { progress: [Progress], claim: [Claim], }
+        reads { motion, position, wish }
+        writes { progress, claim }
     }
     /// What controllers are told, and what they want.
     ControlColumns {
-        reads {
-            motion: [Motion],
-            position: [LanePosition],
-            progress: [Progress],
-            wish: Rare<Wish>,
-        }
-        writes {
-            claim: [Claim],
-            command: [Command],
-            statistics: [Statistics],
-            pedals: Vec<Option<PedalCommand>>,
-        }
+        reads { motion, position, progress, wish }
+        writes { claim, command, statistics, pedals }
     }
     /// What moves bodies, and what they come to.
     AdvanceColumns {
-        reads {
-            claim: [Claim],
-            wish: Rare<Wish>,
-            command: [Command],
-            pedals: [Option<PedalCommand>],
-        }
-        writes {
-            motion: [Motion],
-            position: [LanePosition],
-            progress: [Progress],
-            statistics: [Statistics],
-        }
+        reads { claim, wish, command, pedals }
+        writes { motion, position, progress, statistics }
     }
     /// What contacts and near misses are found by, and where they are counted.
     ContactColumns {
-        reads {
-            motion: [Motion],
-            position: [LanePosition],
-            progress: [Progress],
-            claim: [Claim],
-            wish: Rare<Wish>,
-        }
-        writes { statistics: [Statistics], }
+        reads { motion, position, progress, claim, wish }
+        writes { statistics }
     }
 }
 

@@ -154,12 +154,6 @@ impl Agents {
         self.free = order.to_vec();
     }
 
-    /// The pedals of an agent, if it drives by them.
-    #[inline]
-    pub(crate) fn pedals(&self, index: usize) -> Option<PedalCommand> {
-        self.pedals.get(index).copied().flatten()
-    }
-
     /// Puts an agent in.
     pub(crate) fn insert(&mut self, row: Row) -> u32 {
         // The last one that became free: which one depends on who left, so nothing may depend on it.
@@ -270,6 +264,12 @@ impl Agents {
     }
 }
 
+/// The pedals of an agent, if it drives by them, of a column that may be shorter than others.
+#[inline]
+pub(crate) fn pedals_of(pedals: &[Option<PedalCommand>], index: usize) -> Option<PedalCommand> {
+    pedals.get(index).copied().flatten()
+}
+
 impl Identity {
     /// Whether it is on the road and drives.
     #[inline]
@@ -365,12 +365,12 @@ mod tests {
             ..Order::default()
         };
         ControlColumns::of(&mut agents).give(index as usize, order);
-        assert_eq!(agents.pedals(index as usize), Some(held));
+        assert_eq!(pedals_of(&agents.pedals, index as usize), Some(held));
         agents.remove(index);
         agents.note_told();
         agents.release();
         assert_eq!(agents.insert(row(6)), index);
-        assert_eq!(agents.pedals(index as usize), None);
+        assert_eq!(pedals_of(&agents.pedals, index as usize), None);
     }
 
     #[test]

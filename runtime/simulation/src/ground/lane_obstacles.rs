@@ -92,6 +92,11 @@ impl Known<'_> {
         }
     }
 
+    /// How far vehicles left the middle around a lanelet of before, m.
+    fn swing_around(&self, copy: usize) -> [f64; 2] {
+        swing_around(self.graph, &self.lanes.swings, copy as LaneletId)
+    }
+
     /// The boxes around all that is gone or new.
     fn boxes(&self) -> &[(DVec2, DVec2)] {
         self.changes.map_or(&[], |changes| &changes.boxes)
@@ -207,10 +212,10 @@ impl Surroundings<'_> {
     }
 
     /// What was known of a lanelet, if it is as it was, and no body near it has changed.
-    fn known(&self, id: LaneletId) -> Option<(&LaneObstacles, usize)> {
-        let known = self.known.as_ref()?;
+    fn known(&self, id: LaneletId) -> Option<(Known<'_>, usize)> {
+        let known = self.known?;
         let copy = known.copied(id)?;
-        (!self.is_near_change[id as usize]).then_some((known.lanes, copy))
+        (!self.is_near_change[id as usize]).then_some((known, copy))
     }
 
     /// Notes the lanelets near which bodies have changed. O(lanelets times changes).
@@ -258,9 +263,9 @@ impl Surroundings<'_> {
         let (mut firsts, mut numbers) = (vec![0], Vec::new());
         for id in self.ids() {
             match self.known(id) {
-                Some((lanes, copy)) => {
-                    let before = lanes.in_ways.of(copy).iter();
-                    numbers.extend(before.filter_map(|&number| self.number(number)));
+                Some((known, copy)) => {
+                    let before = known.lanes.in_ways.of(copy).iter();
+                    numbers.extend(before.filter_map(|&number| known.number(number)));
                 }
                 None => self.collect_near(id, beside, &mut numbers),
             }
@@ -302,7 +307,7 @@ impl Surroundings<'_> {
         let changed = self.changed(in_ways);
         let of = |id: LaneletId| {
             let before = self.known(id);
-            let before = before.map(|(lanes, copy)| (lanes.lanes[copy], lanes, copy));
+            let before = before.map(|(known, copy)| (known.lanes.lanes[copy], known, copy));
             let is_watched = match before {
                 Some((before, ..)) => before.is_watched,
                 None => self.is_watched(id),
@@ -310,7 +315,7 @@ impl Surroundings<'_> {
             let around = swing_around(self.graph, swings, id);
             let is_touched = match before {
                 // It depends on the lanelets around it as well.
-                Some((before, lanes, copy)) if self.swung_as(lanes, copy) == Some(around) => {
+                Some((before, known, copy)) if known.swing_around(copy) == around => {
                     before.is_touched
                 }
                 _ => [0, 1].map(|class| is_watched && self.may_touch(id, class, around[class])),
@@ -331,12 +336,6 @@ impl Surroundings<'_> {
             }
         };
         self.ids().map(of).collect()
-    }
-
-    /// How far vehicles left the middle around a lanelet of before, m.
-    fn swung_as(&self, lanes: &LaneObstacles, copy: usize) -> Option<[f64; 2]> {
-        let graph = self.known?.graph;
-        Some(swing_around(graph, &lanes.swings, copy as LaneletId))
     }
 
     fn is_watched(&self, id: LaneletId) -> bool {
@@ -389,11 +388,6 @@ impl Surroundings<'_> {
         let boxes = changed.into_iter();
         let boxes = boxes.map(|number| self.obstacles.bounds(number));
         boxes.chain(known.boxes().iter().copied()).collect()
-    }
-
-    /// The number now of a body of before.
-    fn number(&self, before: u32) -> Option<u32> {
-        self.known?.number(before)
     }
 
     /// Whether one of some boxes may be within a distance of a lanelet, m.

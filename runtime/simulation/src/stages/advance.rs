@@ -3,7 +3,7 @@
 use super::retire::Exit;
 use crate::agents::{
     AdvanceColumns, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics,
-    Status,
+    Status, pedals_of,
 };
 use crate::clock::Clock;
 use crate::dynamics::{
@@ -272,10 +272,9 @@ fn advance_slice<L: Level>(
             progress: &mut progress[number],
             statistics: &mut statistics[number],
         };
-        let pedals = scene.pedals.get(first as usize + number);
         let order = Order {
             command: command[number],
-            pedals: pedals.copied().flatten(),
+            pedals: pedals_of(scene.pedals, first as usize + number),
         };
         let arrival = mover.advance::<L>(who, &order, scene);
         if arrival != Arrival::UnderWay {

@@ -13,7 +13,7 @@ pub(crate) use surroundings::Around;
 
 use super::{Body, Dynamics, Level, LevelStep};
 
-use crate::agents::Motion;
+use crate::agents::{Motion, pedals_of};
 use crate::ground::{Displaced, Ground};
 use crate::snapshot::Attitude;
 use glam::DVec2;
@@ -255,7 +255,7 @@ impl Around<'_> {
     fn controls(&self, agent: u32, model: &RigidModel, state: &CarState) -> Controls {
         let index = agent as usize;
         let command = &self.command[index];
-        let pedals = self.pedals.get(index).copied().flatten();
+        let pedals = pedals_of(self.pedals, index);
         let (progress, position) = (&self.agents.progress[index], &self.agents.position[index]);
         let route = self.routes.get(progress.route);
         let by_hand = self.hands.reverses(self.agents.identity[index].id);
