@@ -590,6 +590,28 @@ fn a_slow_isolated_plugin_is_told_once_while_the_run_waits_for_it() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn an_isolated_plugin_has_the_memory_that_it_is_given() {
+    let folder = folder();
+    let drive = |evil: &str, memory: &str| {
+        let output = run(
+            folder.path(),
+            evil,
+            &["--isolate", ID, "--isolated-memory", memory],
+        );
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        told(&output)
+    };
+    let said = drive("leaked memory", "512");
+    // What the program itself sets aside counts as well, and has to leave the plugin most of it.
+    let used = said.split(" MiB of the 512 MiB that it may").next();
+    let used = used.and_then(|before| before.rsplit(' ').next()?.parse::<u32>().ok());
+    assert!(used.is_some_and(|used| used <= 512), "{said}");
+    let said = drive("leaked memory", "4096");
+    assert!(!said.contains("its process crashed"), "{said}");
+}
+
+#[test]
 fn only_what_a_run_uses_is_loaded() {
     let folder = folder();
     let mark = folder.path().join("mark");

@@ -7,6 +7,8 @@
 //! junctions that it changes, and the longest step until the one after it has entered. Without arguments:
 //! old-town with 150 vehicles.
 
+mod allocator;
+
 use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, moved};

@@ -5,6 +5,8 @@
 //! default), and prints for each tenth of them: CPU time of a step, agents under way, memory of the
 //! process. An agent that has arrived leaves one row behind.
 
+mod allocator;
+
 use cpu_time::ProcessTime;
 use roadwright_scenario::{Edit, Flow, Scenario, file};
 use roadwright_simulation::{RunOptions, World, builtin_modules};

@@ -1,5 +1,7 @@
 //! Steps of old-town with 150 vehicles, by controller. Elements per second are agent updates.
 
+mod allocator;
+
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use roadwright_agent::Slot;
 use roadwright_scenario::file;

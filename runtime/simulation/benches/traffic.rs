@@ -6,6 +6,8 @@
 //! time of the steps between the two times, in sum and stage by stage, and the share of planning. One scenario is driven by random trips,
 //! copies by the same trips in each. Without arguments: 14 copies of old-town with 2,100 vehicles.
 
+mod allocator;
+
 use cpu_time::ProcessTime;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::operation::{Motion, copied, pasted};

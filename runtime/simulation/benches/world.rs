@@ -4,6 +4,8 @@
 //! on the roads of a scenario and prints the CPU time of a world of them, the mean of a thousand,
 //! and that of its first step. Without arguments: crossroads.
 
+mod allocator;
+
 use cpu_time::ProcessTime;
 use roadwright_scenario::{Agent, AgentId, Edit, LaneType, Place, Scenario, file};
 use roadwright_simulation::{Ground, RunOptions, World, builtin_modules};
