@@ -243,6 +243,7 @@ impl Conflicts {
     }
 
     /// Where two paths meet, on the first and on the second; `None` if they do not. O(1).
+    #[inline]
     pub fn between(&self, a: u32, b: u32) -> Option<(Interval, Interval)> {
         let number = self.table[a as usize * self.paths + b as usize];
         let conflict = self.list.get(number as usize)?;
@@ -250,6 +251,7 @@ impl Conflicts {
     }
 
     /// Whether two paths end in one lane. O(1).
+    #[inline]
     pub fn is_merge(&self, a: u32, b: u32) -> bool {
         let number = self.table[a as usize * self.paths + b as usize];
         let conflict = self.list.get(number as usize);
@@ -293,6 +295,7 @@ impl Conflicts {
 }
 
 /// What is said of two paths, turned round unless the first one of them is asked for first.
+#[inline]
 fn in_order<T>((first, second): (T, T), is_first: bool) -> (T, T) {
     if is_first {
         (first, second)

@@ -46,8 +46,8 @@ pub use right_of_way::{GAP_ON_RED, RightOfWay};
 pub use room::RoomToWait;
 pub use setback::has_long_vehicles;
 pub use signals::{
-    Between, DEFAULT_CYCLE, Intergreen, Light, MAX_GREEN, MIN_GREEN, Programme, SignalPlans,
-    Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
+    Between, DEFAULT_CYCLE, Intergreen, LONGEST_WAIT, Light, MAX_GREEN, MIN_GREEN, Programme,
+    SignalPlans, Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
 };
 pub use splitter::Splitter;
 pub use turn::{Turn, Turns};

@@ -12,6 +12,7 @@ mod rings;
 mod roads;
 mod signal_heads;
 mod unchanged;
+mod ways_in;
 
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
@@ -37,13 +38,14 @@ use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
-use roadwright_scenario::{GripMap, GroundGrip, NodeId, RoadId, Scenario};
+use roadwright_scenario::{Control, GripMap, GroundGrip, NodeId, RoadId, Scenario};
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 use unchanged::{Unchanged, kept_or};
+pub(crate) use ways_in::WayIn;
 
 /// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
 pub(crate) const COUNTED_ON: f64 = 0.6;
@@ -397,9 +399,23 @@ impl Ground {
         self.roads.movements(junction)
     }
 
-    /// The stages in which a path has green, one bit each; none where there are no signals.
-    pub(crate) fn stages_of(&self, path: (u32, u32)) -> u32 {
-        self.roads.stages_of(path)
+    /// What is asked of a path of a junction in each step.
+    #[inline]
+    pub(crate) fn way_in(&self, path: (u32, u32)) -> &WayIn {
+        self.roads.way_in(path)
+    }
+
+    /// Who goes first at a junction.
+    #[inline]
+    pub(crate) fn control(&self, junction: u32) -> Control {
+        self.roads.control(junction)
+    }
+
+    /// From one green of a stage of the signals of a junction to the next at most, s; without end where there
+    /// are none.
+    #[inline]
+    pub(crate) fn longest_cycle(&self, junction: u32) -> f64 {
+        self.roads.longest_cycle(junction)
     }
 
     /// The group of signals that is the same as one of another ground.

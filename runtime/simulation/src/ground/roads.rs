@@ -2,6 +2,7 @@
 
 use super::crossings::{Crossings, is_crossed};
 use super::rings::{Ring, Rings};
+use super::ways_in::{WayIn, WaysIn};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_geometry::shared_list::SharedList;
 use roadwright_scenario::alleys::Alleys;
@@ -50,6 +51,11 @@ pub(crate) struct Law {
 }
 
 impl Law {
+    /// How far before the junction the line of each path lies where only cars drive, m, with its number.
+    pub(super) fn setbacks_of_cars(&self) -> impl Iterator<Item = (u32, f32)> + '_ {
+        (0..).zip(self.car_setbacks.iter().copied())
+    }
+
     fn of(junction: &Junction) -> Arc<Self> {
         let conflicts = Conflicts::of(junction);
         Arc::new(Self {
@@ -261,10 +267,6 @@ pub(crate) struct Roads {
     /// The law of each junction.
     laws: Vec<Arc<Law>>,
     plans: SignalPlans,
-    /// For each junction the group of signals that it belongs to.
-    groups: Vec<Option<usize>>,
-    /// For each junction whether it decides by who comes near.
-    looks_out: Vec<bool>,
     ways_in: WaysIn,
     /// For each group of signals whether its stages last for fixed times.
     have_fixed_times: Vec<bool>,
@@ -280,46 +282,6 @@ pub(crate) struct Roads {
     /// From the start of each lanelet to that of the nearest one ahead with alleys, m, or less; empty
     /// without alleys.
     ways_to_alleys: Vec<f32>,
-}
-
-/// What is asked of the paths of junctions in each step, in one list: laws and signals are large, and each
-/// look into one would wait for memory.
-struct WaysIn {
-    /// Place of the first path of each junction in the list.
-    firsts: Vec<u32>,
-    all: Vec<WayIn>,
-}
-
-/// One path of a junction.
-#[derive(Debug, Clone, Copy)]
-struct WayIn {
-    /// How far before the junction its stop line lies, where no buses drive, m.
-    setback: f32,
-    /// The stages in which it has green, one bit each; none where there are no signals.
-    stages: u32,
-}
-
-impl WaysIn {
-    fn new(laws: &[Arc<Law>], plans: &SignalPlans) -> Self {
-        let (mut firsts, mut all) = (Vec::new(), Vec::new());
-        for (law, signals) in laws.iter().zip(&plans.signals) {
-            firsts.push(all.len() as u32);
-            let greens = signals.iter().flat_map(|signals| &signals.greens);
-            all.extend((0..law.is_crossed.len()).map(|path| {
-                let green = (0..).zip(greens.clone()).filter(|(_, green)| green[path]);
-                WayIn {
-                    setback: law.car_setbacks[path],
-                    stages: green.fold(0, |bits, (stage, _)| bits | 1u32 << stage),
-                }
-            }));
-        }
-        Self { firsts, all }
-    }
-
-    #[inline]
-    fn get(&self, junction: u32, path: u32) -> &WayIn {
-        &self.all[(self.firsts[junction as usize] + path) as usize]
-    }
 }
 
 /// How much road lies before signals, where it is not ample.
@@ -447,12 +409,7 @@ impl Roads {
                 .after_edit(&graph, has_long, known.copies),
             None => Alleys::of(&graph, has_long),
         };
-        let groups = plans.group_of();
-        let has_order = laws.iter().map(|law| law.right_of_way.has_order());
-        let looks_out = has_order.zip(&groups);
-        let looks_out = looks_out.map(|(has_order, group)| has_order || group.is_some());
-        let looks_out = looks_out.collect();
-        let ways_in = WaysIn::new(&laws, &plans);
+        let ways_in = WaysIn::new(&layout, &laws, &plans);
         let fixed_times = |programme: &Programme| programme.mode == SignalMode::Fixed;
         Self {
             joins: Joins::new(&graph, &gists),
@@ -466,10 +423,8 @@ impl Roads {
             graph,
             bends,
             laws,
-            looks_out,
             ways_in,
             have_fixed_times: programmes(&plans).map(fixed_times).collect(),
-            groups,
             plans,
             gists,
         }
@@ -606,14 +561,14 @@ impl Roads {
     /// The signals of a junction, and the group that they belong to.
     #[inline]
     pub(crate) fn signals(&self, junction: u32) -> Option<(usize, &Signals)> {
-        let junction = junction as usize;
-        self.groups[junction].zip(self.plans.signals[junction].as_ref())
+        let group = self.signal_group_of(junction)?;
+        Some((group, self.plans.signals[junction as usize].as_ref()?))
     }
 
     /// The group that the signals of a junction belong to, if it has any.
     #[inline]
     pub(crate) fn signal_group_of(&self, junction: u32) -> Option<usize> {
-        self.groups[junction as usize]
+        self.ways_in.junction(junction).group()
     }
 
     /// The programme of each group of signals.
@@ -630,7 +585,7 @@ impl Roads {
     /// Whether a junction decides by who comes near.
     #[inline]
     pub(crate) fn looks_out(&self, junction: u32) -> bool {
-        self.looks_out[junction as usize]
+        self.ways_in.junction(junction).looks_out
     }
 
     /// The programme of a group of signals.
@@ -649,12 +604,13 @@ impl Roads {
 
     /// The group of the signals of a node.
     pub(crate) fn signal_group_at(&self, node: u32) -> Option<usize> {
-        self.groups[*self.layout.junction_of.get(&NodeId(node))?]
+        let junction = *self.layout.junction_of.get(&NodeId(node))?;
+        self.signal_group_of(junction as u32)
     }
 
     /// Whether it matters who goes first at a junction.
     pub(super) fn is_ruled(&self, junction: u32) -> bool {
-        self.layout.junctions[junction as usize].is_ruled()
+        self.ways_in.junction(junction).is_ruled
     }
 
     /// Whether a vehicle can wait before the signals of a path; else those of the junction behind hold for
@@ -681,9 +637,23 @@ impl Roads {
             .map(|(number, path)| (number, path.from.road, path.turn))
     }
 
-    /// The stages in which a path has green, one bit each; none where there are no signals.
-    pub(crate) fn stages_of(&self, (junction, path): (u32, u32)) -> u32 {
-        self.ways_in.get(junction, path).stages
+    /// What is asked of a path of a junction in each step.
+    #[inline]
+    pub(crate) fn way_in(&self, path: (u32, u32)) -> &WayIn {
+        self.ways_in.path(path)
+    }
+
+    /// Who goes first at a junction.
+    #[inline]
+    pub(crate) fn control(&self, junction: u32) -> Control {
+        self.ways_in.junction(junction).control
+    }
+
+    /// From one green of a stage of the signals of a junction to the next at most, s; without end where there
+    /// are none.
+    #[inline]
+    pub(crate) fn longest_cycle(&self, junction: u32) -> f64 {
+        self.ways_in.junction(junction).longest_cycle
     }
 
     /// The group of signals that is the same as one of other roads: of the same nodes, and with the same
@@ -691,7 +661,7 @@ impl Roads {
     pub(crate) fn group_like(&self, other: &Self, theirs: usize) -> Option<usize> {
         let theirs = &other.plans.groups[theirs];
         let node = other.layout.junctions[theirs[0]].nodes.first()?;
-        let own = self.groups[*self.layout.junction_of.get(node)?]?;
+        let own = self.signal_group_of(*self.layout.junction_of.get(node)? as u32)?;
         let members = &self.plans.groups[own];
         let is_same = |(&a, &b): (&usize, &usize)| {
             self.layout.junctions[a].nodes == other.layout.junctions[b].nodes
@@ -798,7 +768,7 @@ impl Roads {
     #[inline]
     pub(crate) fn setback(&self, junction: u32, path: u32, has_buses: bool) -> f64 {
         if !has_buses {
-            return f64::from(self.ways_in.get(junction, path).setback);
+            return f64::from(self.way_in((junction, path)).setback);
         }
         let setbacks = self.law(junction).setbacks.get_or_init(|| {
             let junction = &self.layout.junctions[junction as usize];

@@ -134,7 +134,7 @@ impl Onlooking<'_> {
     fn signal_ahead(&self, path: (u32, u32)) -> (u32, u32) {
         let nodes = self.view.ground.junction_nodes(path.0).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);
-        (node, self.view.ground.stages_of(path))
+        (node, self.view.ground.way_in(path).stages)
     }
 
     /// An agent's way through the junction with signals at the end of its lane.

@@ -55,6 +55,9 @@ pub(crate) struct Index {
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
     occupied: Vec<LaneletId>,
+    /// The same, one bit a lanelet: most that are looked at are empty, and all bits of a city lie in the
+    /// nearest cache.
+    is_occupied: Vec<u64>,
     /// Entry of each agent on its own lanelet.
     entry_of: Vec<u32>,
     /// Whether the grid shows where agents are now.
@@ -80,6 +83,7 @@ impl Index {
     pub(crate) fn new(lanelets: usize) -> Self {
         Self {
             ranges: vec![Range::default(); lanelets],
+            is_occupied: vec![0; lanelets.div_ceil(64)],
             ..Self::default()
         }
     }
@@ -206,6 +210,7 @@ impl Index {
         // Only lanelets that had a vehicle: a city has many thousands, most of them empty.
         for &lanelet in &self.occupied {
             self.ranges[lanelet as usize] = Range::default();
+            self.is_occupied[lanelet as usize / 64] = 0;
         }
         self.occupied.clear();
         self.entry_of.clear();
@@ -219,6 +224,7 @@ impl Index {
         let range = &mut self.ranges[lanelet as usize];
         if range.count == 0 {
             self.occupied.push(lanelet);
+            self.is_occupied[lanelet as usize / 64] |= 1 << (lanelet % 64);
         }
         range.count += 1;
     }
@@ -270,6 +276,9 @@ impl Index {
     /// Vehicles on a lanelet from back to front.
     #[inline]
     pub(crate) fn on_lanelet(&self, lanelet: LaneletId) -> &[Entry] {
+        if self.is_occupied[lanelet as usize / 64] & 1 << (lanelet % 64) == 0 {
+            return &[];
+        }
         let range = self.ranges[lanelet as usize];
         &self.entries[range.first as usize..(range.first + range.count) as usize]
     }
@@ -277,8 +286,7 @@ impl Index {
     /// The hindmost vehicle on a lanelet.
     #[inline]
     pub(crate) fn hindmost(&self, lanelet: LaneletId) -> Option<Entry> {
-        let range = self.ranges[lanelet as usize];
-        (range.count > 0).then(|| self.entries[range.first as usize])
+        self.on_lanelet(lanelet).first().copied()
     }
 
     /// The vehicle before an agent on its own lanelet.

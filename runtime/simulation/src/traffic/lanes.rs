@@ -59,7 +59,7 @@ impl<'a> Lanes<'a> {
 
     /// How far before the end of a lane the stop lines of the ways beyond lie, m; 0 for most.
     pub(super) fn line_before_end(self, lanelet: LaneletId) -> f64 {
-        let ways = self.ground.graph().successors(lanelet).iter();
+        let ways = self.ground.successors(lanelet).iter();
         let lines = ways.filter_map(|&way| {
             let (junction, path) = self.ground.contested(way)?;
             let has_buses = self.types.sets_lines_back;

@@ -30,9 +30,7 @@ pub(crate) use neighbours::{Neighbours, Shapes};
 pub use people::{NoCrossing, PeopleCounts, PersonRecord, RADIUS as PERSON_RADIUS};
 pub(crate) use people::{People, Roadside};
 pub use signals::StagePhase;
-pub(crate) use signals::{
-    LONGEST_WAIT, Shown, SignalStates, Wish as StageWish, look as look_at_signals,
-};
+pub(crate) use signals::{Shown, SignalStates, Wish as StageWish, look as look_at_signals};
 
 /// What agents are to each other.
 pub(crate) struct Traffic {

@@ -34,6 +34,8 @@ pub const DEFAULT_CYCLE: f64 = 60.0;
 pub const MIN_GREEN: f64 = 6.0;
 /// Longest time of green while others wait, where signals go by demand, s.
 pub const MAX_GREEN: f64 = 50.0;
+/// Who has waited for so long for a stage is next, whoever decides, s; at fixed times not before a cycle.
+pub const LONGEST_WAIT: f64 = 120.0;
 
 named! {
     /// What a path's signal shows.
@@ -51,6 +53,22 @@ named! {
 }
 
 impl Light {
+    /// What a path's signal shows that has green in a stage or not; if the stage ends, whether it has green in
+    /// the next one, and which part of the change it is.
+    #[inline]
+    pub fn of(has_green: bool, change: Option<(bool, Between)>) -> Self {
+        let Some((gets_green, between)) = change else {
+            return if has_green { Self::Green } else { Self::Red };
+        };
+        match (has_green, gets_green) {
+            // Who goes on in the next stage sees nothing of the change.
+            (true, true) => Self::Green,
+            (true, false) if between == Between::Amber => Self::Amber,
+            (false, true) if between == Between::RedAmber => Self::RedAmber,
+            _ => Self::Red,
+        }
+    }
+
     /// Whether nobody may drive: red, with amber beside it or without.
     #[inline]
     pub fn is_red(self) -> bool {
@@ -159,6 +177,18 @@ impl Programme {
         (0..self.stages.len()).map(|i| self.duration(i)).sum()
     }
 
+    /// Time from one green of a stage to the next at most, s.
+    pub fn longest_cycle(&self) -> f64 {
+        if self.mode == SignalMode::Fixed {
+            return self.cycle();
+        }
+        let greens = self.stages.iter().map(|stage| stage.max);
+        let change = self.longest_intergreen().duration();
+        // A module may let others go first until somebody has waited for too long.
+        let passed_over = self.controller.as_ref().map_or(0.0, |_| LONGEST_WAIT);
+        passed_over + greens.map(|green| green + change).sum::<f64>()
+    }
+
     /// What a stage has come to a time, s, after its beginning, where times are fixed; `None` while it is
     /// green.
     pub fn between(&self, stage: usize, within: f64) -> Option<Between> {
@@ -231,16 +261,7 @@ impl Signals {
     /// the change.
     #[inline]
     pub fn light_in(&self, path: usize, stage: usize, change: Option<(usize, Between)>) -> Light {
-        let has_green = self.greens[stage][path];
-        let Some((next, between)) = change else {
-            return if has_green { Light::Green } else { Light::Red };
-        };
-        match (has_green, self.greens[next][path]) {
-            // Who goes on in the next stage sees nothing of the change.
-            (true, true) => Light::Green,
-            (true, false) if between == Between::Amber => Light::Amber,
-            (false, true) if between == Between::RedAmber => Light::RedAmber,
-            _ => Light::Red,
-        }
+        let change = change.map(|(next, between)| (self.greens[next][path], between));
+        Light::of(self.greens[stage][path], change)
     }
 }

@@ -153,8 +153,8 @@ impl Alleys {
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
-    /// Notes who has left and who is inside.
-    pub(super) fn look(&mut self, scene: &Scene<'_>) {
+    /// Notes who has left and who is inside, and finds those who may come to an alley soon.
+    pub(super) fn look(&mut self, scene: &Scene<'_>, near: &mut Vec<u32>) {
         self.held.retain_mut(|hold| {
             let way = scene.ground.alleys().way(hold.side);
             let is_on_way = scene.agents.drives(hold.agent)
@@ -167,9 +167,21 @@ impl Alleys {
             let is_beyond = scene.agents.progress[hold.agent as usize].at >= hold.at;
             !(is_beyond && scene.rear(hold.agent, hold.at) >= way.to)
         });
+        near.clear();
         for agent in scene.agents.driving() {
             let position = &scene.agents.position[agent as usize];
-            if position.is_on_lane() && scene.ground.alleys().are_on(position.lanelet) {
+            if !position.is_on_lane() {
+                continue;
+            }
+            // Most agents come to no alley soon, wherever their routes lead: they are done here.
+            let way = scene.ground.way_to_alleys(position.lanelet);
+            if way == f64::INFINITY {
+                continue;
+            }
+            if way - position.s < reach_of(agent, scene) {
+                near.push(agent);
+            }
+            if way <= 0.0 && scene.ground.alleys().are_on(position.lanelet) {
                 self.watch(agent, scene);
             }
         }
@@ -222,10 +234,10 @@ impl Alleys {
         held.filter(move |hold| scene.hold_up(agent, hold.agent, hold.side))
     }
 
-    /// Who wants into an alley from the open road, in the order in which they asked.
-    pub(super) fn collect(&mut self, scene: &Scene<'_>, out: &mut Vec<AlleyRequest>) {
+    /// Who of those near alleys wants into one from the open road, in the order in which they asked.
+    pub(super) fn collect(&mut self, near: &[u32], scene: &Scene<'_>, out: &mut Vec<AlleyRequest>) {
         out.clear();
-        for agent in scene.agents.driving() {
+        for &agent in near {
             if let Some((first, hold)) = self.next(agent, scene) {
                 out.push(AlleyRequest {
                     since: scene.step,
@@ -263,16 +275,7 @@ impl Alleys {
         if !position.is_on_lane() {
             return None;
         }
-        let way = scene.ground.way_to_alleys(position.lanelet);
-        if way == f64::INFINITY {
-            return None;
-        }
-        let kind = scene.vehicle_type(agent);
-        let reach = reach(scene.ground, &scene.agents.motion[index], position, kind);
-        // Most agents come to no alley soon, wherever their routes lead: they are done here.
-        if way - position.s >= reach {
-            return None;
-        }
+        let (kind, reach) = (scene.vehicle_type(agent), reach_of(agent, scene));
         let route = scene.route(agent);
         let here = scene.agents.progress[index].at;
         let granted_to = scene.agents.claim[index].granted_to;
@@ -566,6 +569,13 @@ impl Alleys {
         let held = self.held.iter().filter(move |hold| hold.side == side);
         held.map(|hold| hold.agent)
     }
+}
+
+/// How far ahead of its rear axle an agent asks, m.
+fn reach_of(agent: u32, scene: &Scene<'_>) -> f64 {
+    let (motion, position) = (&scene.agents.motion, &scene.agents.position);
+    let (motion, position) = (&motion[agent as usize], &position[agent as usize]);
+    reach(scene.ground, motion, position, scene.vehicle_type(agent))
 }
 
 /// Where one waits on the open road before an alley on the lanelet at an index of the route; `None` if a

@@ -9,10 +9,9 @@
 use super::Claims;
 use super::rule::keep_out_after;
 use crate::ground::Ground;
-use crate::traffic::LONGEST_WAIT;
 use crate::traffic::people::{PATIENCE, PATIENCE_OF_DRIVERS};
-use roadwright_scenario::junction::{Programme, WALKING_SPEED};
-use roadwright_scenario::{NodeId, SignalMode};
+use roadwright_scenario::NodeId;
+use roadwright_scenario::junction::WALKING_SPEED;
 
 /// Who leaves a junction drives so fast at least on average, m/s, and is so long at most, m.
 const LEAST_SPEED: f64 = 3.0;
@@ -41,7 +40,7 @@ impl Claims {
         let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
         let control = ground.law(junction).right_of_way.control();
         let signals = ground.signals(junction);
-        let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * longest_cycle(&signals.programme));
+        let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * signals.programme.longest_cycle());
         let alone = ASKING * (keep_out_after(control, signals.is_some()) + passing + cycles);
         alone + kept_at_most(junction, alone, ground)
     }
@@ -70,16 +69,4 @@ fn kept_at_most(junction: u32, alone: f64, ground: &Ground) -> f64 {
         return 0.0;
     }
     ASKING * (PATIENCE_OF_DRIVERS + walking) + alone * walking / PATIENCE
-}
-
-/// From one green of a stage to the next at most, s.
-pub(super) fn longest_cycle(programme: &Programme) -> f64 {
-    if programme.mode == SignalMode::Fixed {
-        return programme.cycle();
-    }
-    let greens = programme.stages.iter().map(|stage| stage.max);
-    let change = programme.longest_intergreen().duration();
-    // A module may let others go first until somebody has waited for too long.
-    let passed_over = programme.controller.as_ref().map_or(0.0, |_| LONGEST_WAIT);
-    passed_over + greens.map(|green| green + change).sum::<f64>()
 }

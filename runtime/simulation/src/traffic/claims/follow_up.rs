@@ -35,9 +35,10 @@ impl Entries {
 
     /// Notes that the holder of a grant in a junction drives over its line now.
     pub(super) fn note(&mut self, (junction, grant): (u32, &Grant), scene: &Scene<'_>) {
-        let right = &scene.ground.law(junction).right_of_way;
-        let line = scene.lane_before(grant.agent, grant.at);
-        if let Some(line) = line.filter(|_| right.follow_up(grant.path) > 0.0) {
+        if !scene.ground.way_in((junction, grant.path)).has_follow_up {
+            return;
+        }
+        if let Some(line) = scene.lane_before(grant.agent, grant.at) {
             // Cleared here and not each step: the list is as long as lines were crossed of late.
             let kept = (FORGOTTEN_AFTER / scene.dt) as u64;
             self.0.retain(|_, step| *step + kept > scene.step);
@@ -49,16 +50,15 @@ impl Entries {
 impl Claims {
     /// Whether a vehicle would enter sooner after the one before it than the sign on its way lets it.
     pub(super) fn still_looks(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
-        let right = &scene.ground.law(need.junction).right_of_way;
-        let follow_up = right.follow_up(need.path);
-        let is_free = follow_up == 0.0
+        let way = scene.ground.way_in((need.junction, need.path));
+        let is_free = !way.has_follow_up
             || need.at != request.at
-            || !right.gives_way_to_any(need.path)
+            || !way.gives_way_to_any
             || is_locked(request, need.junction, scene);
-        let line = scene
-            .lane_before(request.agent, need.at)
-            .filter(|_| !is_free);
-        let Some(line) = line else {
+        if is_free {
+            return false;
+        }
+        let Some(line) = scene.lane_before(request.agent, need.at) else {
             return false;
         };
         // Who has been let in and is on its way to the line has not been noted yet.
@@ -81,6 +81,7 @@ impl Claims {
         let before = enters.chain(entered).reduce(f64::max);
         let to_line = -scene.front(request.agent, need.at);
         let own = scene.time_for(to_line, request.agent, need.at);
-        before.is_some_and(|before| own < before + follow_up)
+        let right = &scene.ground.law(need.junction).right_of_way;
+        before.is_some_and(|before| own < before + right.follow_up(need.path))
     }
 }

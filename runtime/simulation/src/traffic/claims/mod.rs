@@ -234,6 +234,8 @@ struct Scratch {
     /// What those wait for who are not passed over any more.
     pending: Vec<Pending>,
     needs: Vec<Need>,
+    /// Who may come to an alley soon.
+    near_alleys: Vec<u32>,
     /// Who wants into alleys from the open road, what somebody needs of them, and what is kept for those
     /// who have waited for long.
     alley_requests: Vec<AlleyRequest>,

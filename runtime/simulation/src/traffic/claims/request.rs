@@ -55,6 +55,12 @@ pub(super) struct Need {
 }
 
 impl Request {
+    /// Who asked sooner goes first, of two that asked in the same step the one with the smaller id. As one
+    /// number, since two take twice as long to compare.
+    pub(super) fn place_in_order(&self) -> u128 {
+        u128::from(self.since) << 64 | u128::from(self.id)
+    }
+
     /// How long it has been waiting, s.
     pub(super) fn age(&self, scene: &Scene<'_>) -> f64 {
         scene.step.saturating_sub(self.since) as f64 * scene.dt
@@ -85,7 +91,7 @@ impl Scene<'_> {
     /// asks for both. A car of 4.5 m fits in between and asks for one after the other.
     pub(super) fn needs(&self, request: &Request, out: &mut Vec<Need>) {
         out.clear();
-        let route = self.route(request.agent);
+        let (route, space) = (self.route(request.agent), self.space(request.agent));
         let mut room = 0.0;
         let mut at = request.at;
         let mut is_ruled = false;
@@ -116,8 +122,8 @@ impl Scene<'_> {
                 (None, _) => {
                     room += self.ground.length(lanelet);
                     // It waits at the stop line, which may lie before the end of the lane.
-                    let to_line = room - self.lanes().line_before_end(lanelet);
-                    if to_line >= self.space(request.agent) {
+                    let to_line = || room - self.lanes().line_before_end(lanelet);
+                    if room >= space && to_line() >= space {
                         return;
                     }
                 }
@@ -171,10 +177,7 @@ impl Scene<'_> {
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
         let mut ahead = self.index.all_ahead_on_lanelet(agent).chain(beyond);
-        let mut is_behind_queue = self
-            .lane_before(agent, connection)
-            .is_some_and(|lane| self.reaches_back_to(lane))
-            || self.is_behind_queue_on_lane_left(agent);
+        let mut is_behind_queue = false;
         let comes_first = ahead.find_map(|entry| {
             let other = self.route(entry.agent);
             let leads_in = |from: u32, to: u32| {
@@ -190,18 +193,24 @@ impl Scene<'_> {
             is_behind_queue |= !asks && self.stands_in_queue(entry.agent);
             asks.then_some(is_let_in)
         });
-        comes_first.unwrap_or(true) && !is_behind_queue
+        if is_behind_queue || comes_first == Some(false) {
+            return false;
+        }
+        let lane = self.lane_before(agent, connection);
+        !lane.is_some_and(|lane| self.reaches_back_to(lane))
+            && !self.is_behind_queue_on_lane_left(agent)
     }
 
     /// Whether a queue reaches back to the end of a lane over a way that nobody else meets. Nobody asks for those,
     /// so one may stand there for long; who is behind and turns off would keep others out meanwhile.
     fn reaches_back_to(&self, lane: LaneletId) -> bool {
-        let mut ways = self.ground.graph().successors(lane).iter();
+        let mut ways = self.ground.successors(lane).iter();
         ways.any(|&way| {
-            self.ground.contested(way).is_none()
-                && self.index.on_lanelet(way).first().is_some_and(|last| {
-                    self.lanes().rear(last) < IN_THE_WAY && self.stands_in_queue(last.agent)
-                })
+            self.index.hindmost(way).is_some_and(|last| {
+                self.ground.contested(way).is_none()
+                    && self.lanes().rear(&last) < IN_THE_WAY
+                    && self.stands_in_queue(last.agent)
+            })
         })
     }
 

@@ -1,6 +1,5 @@
 //! What junctions decide by.
 
-use super::bound::longest_cycle;
 use super::request::{Approach, Need, Request};
 use super::room::Trust;
 use super::scene::Scene;
@@ -8,7 +7,7 @@ use super::walls::Meeting;
 use super::{Claims, Grant};
 use crate::agents::Refusal;
 use roadwright_scenario::Control;
-use roadwright_scenario::junction::{GAP_ON_RED, RightOfWay, Sign};
+use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletId;
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
@@ -158,14 +157,14 @@ pub(super) fn keeps_others_out(request: &Request, junction: u32, scene: &Scene<'
 }
 
 fn kind_of(junction: u32, scene: &Scene<'_>) -> (Control, bool) {
-    let control = scene.ground.law(junction).right_of_way.control();
-    (control, scene.ground.signals(junction).is_some())
+    let has_signals = scene.ground.signal_group_of(junction).is_some();
+    (scene.ground.control(junction), has_signals)
 }
 
 /// How long somebody has waited while it could have been let in, s.
 fn waited(request: &Request, junction: u32, scene: &Scene<'_>) -> f64 {
     let age = request.age(scene);
-    if scene.ground.signals(junction).is_none() {
+    if scene.ground.signal_group_of(junction).is_none() {
         return age;
     }
     // Time at a red light gives no right to go before others when it turns green.
@@ -223,9 +222,7 @@ pub(super) enum Reserved {
 /// Whether somebody at signals has waited for room beyond them for so long that the next one is its own, though
 /// its signal is red: those with green in the stages between would take it each time.
 pub(super) fn is_passed_over_for_room(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
-    let age = request.age(scene);
-    let signals = scene.ground.signals(junction);
-    signals.is_some_and(|(_, signals)| age >= longest_cycle(&signals.programme))
+    request.age(scene) >= scene.ground.longest_cycle(junction)
 }
 
 /// Before whose ticket a vehicle may enter a junction now, or after all of them; or why it may not.
@@ -236,7 +233,6 @@ fn may_enter(
     scene: &Scene<'_>,
 ) -> Result<Option<u64>, Refusal> {
     is_stopped(request, need, scene)?;
-    let right = &scene.ground.law(need.junction).right_of_way;
     let path = (need.junction, need.path);
     if need.at == request.at && scene.light(path).is_red() {
         return turns_on_red(request, need, junction, scene);
@@ -247,7 +243,7 @@ fn may_enter(
         return Err(Refusal::Red);
     }
     let is_locked = is_locked(request, need.junction, scene);
-    if need.has_law && !is_locked && gives_way(request, need, junction, right, scene) {
+    if need.has_law && !is_locked && gives_way(request, need, junction, scene) {
         return Err(Refusal::GivesWay);
     }
     find_place(request, need, junction, scene)
@@ -377,12 +373,11 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     let end = if is_merge { own.from } else { own.to };
     let way = end - scene.rear(request.agent, need.at);
     let leaves = scene.time_for(way, request.agent, need.at);
-    let right = &scene.ground.law(need.junction).right_of_way;
     let to_line = -scene.front(request.agent, need.at);
     let enters = scene.time_for(to_line, request.agent, need.at);
     let gives_way = scene.gives_way(need.junction, need.path, grant.path);
     comes > leaves + LEAST_TIME_BETWEEN
-        && (!gives_way || comes > enters + critical_gap(request, need, right, scene))
+        && (!gives_way || comes > enters + critical_gap(request, need, scene))
 }
 
 /// Whether a vehicle stands at its stop line.
@@ -412,8 +407,8 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
         return true;
     }
     // Who has a sign waits until the other one is nearly gone: a gap begins behind it.
-    let right = &scene.ground.law(need.junction).right_of_way;
-    let waits_for_gap = right.follow_up(need.path) > 0.0
+    let way = scene.ground.way_in((need.junction, need.path));
+    let waits_for_gap = way.has_follow_up
         && !meeting.is_merge
         && scene.gives_way(need.junction, need.path, grant.path)
         && !is_locked(request, need.junction, scene);
@@ -425,7 +420,7 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
     // Who joins a ring sets out so that it comes when the other has left: sooner it would creep to the
     // place and join slowly, and those behind in the ring, who have little room, would stop for it.
     let joins = meeting.is_merge && scene.gives_way(need.junction, need.path, grant.path);
-    let longest_wait = match right.control() {
+    let longest_wait = match scene.ground.control(need.junction) {
         Control::Uncontrolled | Control::AllWayStop | Control::MiniRoundabout => -COMES_AFTER,
         Control::Roundabout if joins => 0.0,
         _ => LONGEST_WAIT_INSIDE,
@@ -439,16 +434,14 @@ fn gives_way(
     request: &Request,
     need: &Need,
     junction: &JunctionState<'_>,
-    right: &RightOfWay,
     scene: &Scene<'_>,
 ) -> bool {
-    let is_permitted = scene
-        .signals
-        .is_permitted(scene.ground, (need.junction, need.path));
-    if !right.gives_way_to_any(need.path) && !is_permitted {
+    let path = (need.junction, need.path);
+    let is_permitted = scene.signals.is_permitted(scene.ground, path);
+    if !scene.ground.way_in(path).gives_way_to_any && !is_permitted {
         return false;
     }
-    let gap = critical_gap(request, need, right, scene);
+    let gap = critical_gap(request, need, scene);
     let mut others = junction.approaches.iter().filter(|other| {
         other.agent != request.agent && scene.gives_way(need.junction, need.path, other.path.1)
     });
@@ -477,8 +470,9 @@ fn comes_within(
 
 /// The time to the next vehicle with the right of way before which one enters, s; with waiting it
 /// becomes less.
-fn critical_gap(request: &Request, need: &Need, right: &RightOfWay, scene: &Scene<'_>) -> f64 {
+fn critical_gap(request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
     let patience = (request.age(scene) / LOCK_AFTER).min(1.0);
+    let right = &scene.ground.law(need.junction).right_of_way;
     right.critical_gap(need.path) * (1.0 - (1.0 - LEAST_GAP_SHARE) * patience)
 }
 

@@ -308,13 +308,12 @@ impl<'a> Scene<'a> {
 
     /// Whether the signal of a path is red, and one may turn along it nevertheless.
     pub(super) fn may_turn_on_red(&self, path: (u32, u32)) -> bool {
-        let right = &self.ground.law(path.0).right_of_way;
-        right.may_turn_on_red(path.1) && self.light(path).is_red()
+        self.ground.way_in(path).may_turn_on_red && self.light(path).is_red()
     }
 
     /// What an agent is told at the stop line of a path.
-    pub(super) fn sign(&self, (junction, path): (u32, u32)) -> Sign {
-        self.ground.law(junction).right_of_way.sign(path)
+    pub(super) fn sign(&self, path: (u32, u32)) -> Sign {
+        self.ground.way_in(path).sign
     }
 
     /// Whether who comes along a path of a junction gives way to who comes along another one: by the

@@ -70,7 +70,7 @@ impl Claims {
         self.keep(|grant| is_inside(grant, &scene));
         let has_alleys = self.heeds_alleys(ground);
         if has_alleys {
-            self.alleys.look(&scene);
+            self.alleys.look(&scene, &mut scratch.near_alleys);
         }
         self.find_revoked(&scene, &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
@@ -82,7 +82,8 @@ impl Claims {
         let setting = given.beside(people);
         let scene = setting.with(agents.lent());
         if has_alleys {
-            self.alleys.collect(&scene, &mut scratch.alley_requests);
+            let (near, out) = (&scratch.near_alleys, &mut scratch.alley_requests);
+            self.alleys.collect(near, &scene, out);
         }
         // Before anybody is let in, since those who are inside uninvited count for them.
         self.watch(&mut scratch.intruders, agents.statistics, &scene);
@@ -90,7 +91,7 @@ impl Claims {
         // does not depend on where agents are stored.
         scratch
             .requests
-            .sort_unstable_by_key(|request| (request.since, request.id));
+            .sort_unstable_by_key(|request| request.place_in_order());
         scratch
             .approaches
             .sort_unstable_by_key(|approach| approach.path.0);

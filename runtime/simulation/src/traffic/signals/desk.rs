@@ -9,8 +9,6 @@ use std::collections::BTreeMap;
 /// A stage is held for so long at most, from when somebody has begun to hold it, s. Those who cross wait
 /// meanwhile, whoever they are.
 pub(crate) const LONGEST_HOLD: f64 = 120.0;
-/// Who has waited for so long for a stage is next, whoever decides, s; at fixed times not before a cycle.
-pub(crate) const LONGEST_WAIT: f64 = 120.0;
 /// Requests that one programme keeps at once.
 const MOST_REQUESTS: usize = 64;
 /// Detectors lie so far before the stop line, m.

@@ -149,7 +149,7 @@ impl SignalStates {
             for (path, road, turn) in ground.movements(junction) {
                 let mut demand = by_path.get(&(junction, path)).copied().unwrap_or_default();
                 demand.arrivals = desk.arrivals((junction, path));
-                let bits = ground.stages_of((junction, path));
+                let bits = ground.way_in((junction, path)).stages;
                 // Ways with green in several stages count in each of them.
                 for (number, stage) in facts.stages.iter_mut().enumerate() {
                     if bits & (1u32 << number) != 0 {

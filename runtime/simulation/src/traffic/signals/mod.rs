@@ -24,12 +24,12 @@ use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::SignalControllers;
 use desk::Desk;
-pub(crate) use desk::{LONGEST_WAIT, Wish};
+pub(crate) use desk::Wish;
 pub(crate) use detectors::{Comer, look};
 use policy::{Policy, planned};
 use roadwright_agent::SignalView;
 use roadwright_scenario::SignalMode;
-use roadwright_scenario::junction::{Between, Light, Programme};
+use roadwright_scenario::junction::{Between, LONGEST_WAIT, Light, Programme};
 use serde::{Deserialize, Serialize, Serializer};
 use std::sync::Arc;
 
@@ -532,7 +532,7 @@ impl SignalStates {
             return;
         };
         let (state, demand) = (&self.states[group], &mut demand[group]);
-        let stages = ground.stages_of(arrival.path);
+        let stages = ground.way_in(arrival.path).stages;
         if state.phase == Phase::Green && stages & (1 << state.stage) != 0 {
             let reach = AT_LINE.max(PASSAGE * arrival.speed);
             demand.extends |= arrival.has_room && arrival.distance <= reach;
@@ -543,18 +543,18 @@ impl SignalStates {
 
     /// What the signal of a path shows; green where there is none.
     pub(crate) fn light(&self, ground: &Ground, (junction, path): (u32, u32)) -> Light {
-        let Some((group, signals)) = ground.signals(junction) else {
+        let Some(group) = ground.signal_group_of(junction) else {
             return Light::Green;
         };
         let state = &self.states[group];
-        let (stage, next) = (state.stage as usize, state.next as usize);
-        let between = |between| signals.light_in(path as usize, stage, Some((next, between)));
+        let way = ground.way_in((junction, path));
+        let between = |between| way.light_in(state.stage, Some((state.next, between)));
         match state.phase {
-            Phase::Green => signals.light_in(path as usize, stage, None),
+            Phase::Green => way.light_in(state.stage, None),
             Phase::Amber => between(Between::Amber),
             Phase::AllRed => between(Between::AllRed),
             Phase::RedAmber => between(Between::RedAmber),
-            Phase::Opening if signals.greens[stage][path as usize] => Light::RedAmber,
+            Phase::Opening if way.has_green(state.stage) => Light::RedAmber,
             Phase::Opening => Light::Red,
             Phase::ClosingAmber | Phase::LastAmber => Light::Amber,
             Phase::ClosingRed | Phase::Closed => Light::Red,
@@ -562,15 +562,14 @@ impl SignalStates {
     }
 
     /// Whether a path of a junction has green now only as far as it gives way to others with green.
-    pub(crate) fn is_permitted(&self, ground: &Ground, (junction, path): (u32, u32)) -> bool {
-        ground.signals(junction).is_some_and(|(group, signals)| {
-            signals.is_permitted(path as usize, self.states[group].stage as usize)
-        })
+    pub(crate) fn is_permitted(&self, ground: &Ground, path: (u32, u32)) -> bool {
+        let group = ground.signal_group_of(path.0);
+        group.is_some_and(|group| ground.way_in(path).is_permitted(self.states[group].stage))
     }
 
     /// What the signals of a junction show; `None` where there are none.
     pub(crate) fn shown(&self, ground: &Ground, junction: u32, time: f64) -> Option<Shown> {
-        let (group, _) = ground.signals(junction)?;
+        let group = ground.signal_group_of(junction)?;
         let (state, desk) = (&self.states[group], &self.desks[group]);
         Some(Shown {
             stage: state.stage as usize,
@@ -591,18 +590,12 @@ impl SignalStates {
 
     /// For how long a path has green from now on at least, s: without end where there is no signal, and 0
     /// while it is not green.
-    pub(super) fn keeps_green(
-        &self,
-        ground: &Ground,
-        (junction, path): (u32, u32),
-        time: f64,
-    ) -> f64 {
-        let Some((group, signals)) = ground.signals(junction) else {
+    pub(super) fn keeps_green(&self, ground: &Ground, path: (u32, u32), time: f64) -> f64 {
+        let Some(group) = ground.signal_group_of(path.0) else {
             return f64::INFINITY;
         };
         let (state, desk) = (&self.states[group], &self.desks[group]);
-        let has_green =
-            state.phase == Phase::Green && signals.greens[state.stage as usize][path as usize];
+        let has_green = state.phase == Phase::Green && ground.way_in(path).has_green(state.stage);
         // Who has asked for a stage may get it sooner than the programme says.
         match has_green && desk.is_empty() {
             true => state.remaining(ground.programme(group), desk, time),
@@ -613,15 +606,14 @@ impl SignalStates {
     /// The stage whose green the signals of a junction show; `None` while that changes, and where there are
     /// none.
     pub(super) fn shown_stage(&self, ground: &Ground, junction: u32) -> Option<u32> {
-        let (group, _) = ground.signals(junction)?;
-        let state = &self.states[group];
+        let state = &self.states[ground.signal_group_of(junction)?];
         (state.phase == Phase::Green).then_some(state.stage)
     }
 
     /// How long the signals of a junction have shown a stage, s; 0 while it ends, and where there are
     /// none.
     pub(super) fn time_in_stage(&self, ground: &Ground, junction: u32, time: f64) -> f64 {
-        let Some((group, _)) = ground.signals(junction) else {
+        let Some(group) = ground.signal_group_of(junction) else {
             return 0.0;
         };
         let state = &self.states[group];

@@ -1,6 +1,6 @@
 //! Signals of one crossing with vehicles made up.
 
-use super::{Arrival, LONGEST_WAIT, SignalStates, Wish};
+use super::{Arrival, SignalStates, Wish};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::SignalControllers;
@@ -10,7 +10,7 @@ use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterSet, Registry, SignalController, SignalView,
 };
 use roadwright_geometry::math::mix64;
-use roadwright_scenario::junction::Light;
+use roadwright_scenario::junction::{LONGEST_WAIT, Light};
 use roadwright_scenario::{
     Control, JunctionRules, SignalControllerSetting, SignalMode, SignalPlan,
 };
@@ -271,7 +271,7 @@ impl<'a> Onlooker<'a> {
 
     fn see(&mut self, lights: &[Light]) -> Result<(), String> {
         self.step += 1;
-        let bits = |path: usize| self.ground.stages_of((self.junction, path as u32));
+        let bits = |path: usize| self.ground.way_in((self.junction, path as u32)).stages;
         let all = |wanted: Light| (0..lights.len()).filter(move |&path| lights[path] == wanted);
         // All that is green is so in one stage.
         if all(Light::Green).fold(u32::MAX, |common, path| common & bits(path)) == 0 {
@@ -464,7 +464,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
     let (stand, [east, north]) = crossing();
     let ground = &*stand.ground;
     let node = ground.junction_nodes(east.0)[0].0;
-    let stage = |path| ground.stages_of(path).trailing_zeros();
+    let stage = |path| ground.way_in(path).stages.trailing_zeros();
     let first = |states: &mut SignalStates, from: u64, (path, light), comes: &[Arrival]| {
         (from..from + 3000).find(|&step| {
             update(states, &clock(step), ground, comes);
@@ -519,7 +519,7 @@ fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
     let (stand, [east, _]) = crossing_with(SignalPlan::default());
     let ground = &*stand.ground;
     let node = ground.junction_nodes(east.0)[0].0;
-    let stage = ground.stages_of(east).trailing_zeros();
+    let stage = ground.way_in(east).stages.trailing_zeros();
     let run = |hold: Option<f64>| -> Vec<Vec<Light>> {
         let mut states = SignalStates::new(ground);
         if let Some(until) = hold {
