@@ -54,21 +54,11 @@ impl Level for Lane {
     type State = LaneState;
 
     const LEVEL: DynamicsLevel = DynamicsLevel::Lane;
+    const READS_LINES: bool = false;
 
     fn stride(dt: f64) -> u32 {
         // As many steps as fit, with a bit of room for rounding.
         ((STRIDE / dt * (1.0 + 1e-9)) as u32).max(1)
-    }
-
-    #[inline]
-    fn touch(ground: &Ground, position: &LanePosition) -> f64 {
-        ground.curvature(position.lanelet, position.s)
-    }
-
-    #[inline]
-    fn may_roll(state: &LaneState, position: &LanePosition) -> bool {
-        let is_before = position.s < f64::from(state.rolls_to);
-        position.lanelet == state.rolls_on && is_before && position.t == 0.0
     }
 
     #[inline]
@@ -78,7 +68,9 @@ impl Level for Lane {
         position: &mut LanePosition,
         dt: f64,
     ) -> Option<f64> {
-        if !Self::may_roll(state, position) {
+        let is_before = position.s < f64::from(state.rolls_to);
+        let may_roll = position.lanelet == state.rolls_on && is_before && position.t == 0.0;
+        if !may_roll {
             return None;
         }
         let before = motion.speed;
@@ -123,7 +115,8 @@ impl Level for Lane {
     fn advance(state: &mut LaneState, body: Body<'_>, step: LevelStep<'_>) -> Option<f64> {
         if step.begins {
             state.acceleration = given(state, &body, step) as f32;
-            state.curvature = Self::touch(step.ground, body.position) as f32;
+            let position = &*body.position;
+            state.curvature = step.ground.curvature(position.lanelet, position.s) as f32;
         }
         let (motion, position) = (body.motion, body.position);
         let limits = &body.vehicle_type.limits;

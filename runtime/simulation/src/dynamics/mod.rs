@@ -179,21 +179,11 @@ pub(crate) trait Level {
 
     /// Its name.
     const LEVEL: DynamicsLevel;
+    /// Whether to move a body along a lane one has to know where that lies.
+    const READS_LINES: bool = true;
 
     /// Steps of `dt` seconds for which it holds a command.
     fn stride(dt: f64) -> u32;
-
-    /// Looks at what moving a body that is on a lane reads of the ground, so that it is at hand then.
-    #[inline]
-    fn touch(ground: &Ground, position: &LanePosition) -> f64 {
-        ground.line(position.lanelet).position(position.s).x
-    }
-
-    /// Whether a body may be in the middle of a stride in which nothing happens to it.
-    #[inline]
-    fn may_roll(_state: &Self::State, _position: &LanePosition) -> bool {
-        false
-    }
 
     /// Moves a body by a step of `dt` seconds within a stride if nothing but its place and speed changes.
     /// Returns how far it went along its lane, m; `None`: nothing is done.

@@ -256,11 +256,11 @@ fn advance_slice<L: Level>(
     let (identity, command, states, motion, position, progress, statistics) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
-        if number % WARMED == 0 {
+        if L::READS_LINES && number % WARMED == 0 {
             let batch = number..(number + WARMED).min(identity.len());
-            let columns = (&identity[batch.clone()], &position[batch.clone()]);
-            let own = (&states[batch.clone()], &progress[batch]);
-            warm::<L>(scene, columns, own);
+            let rows = identity[batch.clone()].iter();
+            let rows = rows.zip(position[batch.clone()].iter().zip(&progress[batch]));
+            warm(scene, rows.filter(|(who, _)| who.level == L::LEVEL));
         }
         if who.level != L::LEVEL || !who.drives() {
             continue;
@@ -286,22 +286,15 @@ fn advance_slice<L: Level>(
 
 /// Looks at what is read of the ground and of routes for a batch of agents, before any of them moves: one
 /// after the other each would wait for memory (`perception/warm.rs`).
-fn warm<L: Level>(
+fn warm<'a>(
     scene: &Scene<'_>,
-    (identity, positions): (&[Identity], &[LanePosition]),
-    (states, progress): (&[L::State], &[Progress]),
+    rows: impl Iterator<Item = (&'a Identity, (&'a LanePosition, &'a Progress))>,
 ) {
-    let rows = identity
-        .iter()
-        .zip(positions)
-        .zip(states.iter().zip(progress));
-    let looked_at = rows.filter(|((who, position), (state, _))| {
-        let rolls = !scene.begins(who) && L::may_roll(state, position);
-        who.drives() && position.is_on_lane() && !rolls
-    });
-    let touched = looked_at.map(|((_, position), (_, progress))| {
+    let on_lanes = rows.filter(|(who, (position, _))| who.drives() && position.is_on_lane());
+    let touched = on_lanes.map(|(_, (position, progress))| {
         let next = scene.routes.get(progress.route).lanelet(progress.at + 1);
-        L::touch(scene.ground, position) + f64::from(next.unwrap_or(0))
+        let line = scene.ground.line(position.lanelet);
+        line.position(position.s).x + f64::from(next.unwrap_or(0))
     });
     black_box(touched.sum::<f64>());
 }
