@@ -1,6 +1,7 @@
 //! Stages of signals.
 
 use super::*;
+use crate::SignalControllerSetting;
 
 #[test]
 fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
@@ -51,6 +52,24 @@ fn a_plain_crossing_has_two_stages_and_nobody_crosses_green() {
         let time = f64::from(i) * 0.1;
         assert_eq!(later.light(0, time + 17.0), signals.light(0, time));
     }
+}
+
+#[test]
+fn the_longest_cycle_is_that_of_the_longest_greens() {
+    let junction = ruled(&CROSS, RIGHT, |_, rules| {
+        rules.control = Some(Control::Signals)
+    });
+    let mut programme = signals(&junction, 50.0 / 3.6).programme;
+    programme.mode = SignalMode::Fixed;
+    assert_eq!(programme.longest_cycle(), programme.cycle());
+    // By demand each of the two stages may last for 50 s, with the longest change after it.
+    programme.mode = SignalMode::Actuated;
+    let change = programme.longest_intergreen().duration();
+    let by_demand = 2.0 * (MAX_GREEN + change);
+    assert!((programme.longest_cycle() - by_demand).abs() < 1e-9);
+    // Who decides may pass a stage over until somebody has waited there for two minutes.
+    programme.controller = Some(SignalControllerSetting::new("longest_queue.rhai"));
+    assert!((programme.longest_cycle() - by_demand - 120.0).abs() < 1e-9);
 }
 
 #[test]
