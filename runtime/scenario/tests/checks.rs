@@ -530,3 +530,60 @@ fn what_is_decided_at_nodes_is_repaired_by_one_edit() {
         Code::DanglingStage,
     );
 }
+
+/// One-way streets that lead to two nodes 20 m apart, so many to each, and one that leads away.
+fn star(streets: u32) -> Scenario {
+    let mut scenario = Scenario::new("star");
+    let mut street = |from: DVec2, to: DVec2, back: usize| {
+        let style = draw::RoadStyle {
+            name: String::new(),
+            class: RoadClass::Arterial,
+            layer: 0,
+            speed_limit: 14.0,
+            section: CrossSection::driving(1, back, 3.25),
+        };
+        let line = ReferenceLine::straight(from, to).unwrap();
+        let edit = draw::road(&scenario, &line, &style).unwrap();
+        scenario.apply(edit).unwrap();
+    };
+    let middles = [DVec2::ZERO, DVec2::new(20.0, 0.0)];
+    street(middles[0], middles[1], 1);
+    for (middle, first) in middles.into_iter().zip([90.0, 270.0f64]) {
+        for i in 0..streets {
+            let bearing = first + 180.0 * (f64::from(i) + 0.5) / f64::from(streets);
+            let from = middle + 600.0 * DVec2::from_angle(bearing.to_radians());
+            street(
+                from,
+                middle,
+                usize::from(i == streets / 2 && middle.x > 0.0),
+            );
+        }
+    }
+    let node = scenario.network().road(RoadId(1)).unwrap().from;
+    let mut ruled = scenario.network().node(node).unwrap().clone();
+    ruled.rules.control = Some(Control::Signals);
+    scenario.apply(Edit::Node(node, Some(ruled))).unwrap();
+    scenario
+}
+
+#[test]
+fn signals_of_more_stages_than_there_may_be_are_found() {
+    let told = |streets: u32| {
+        let findings = check(&star(streets)).into_iter();
+        let mut of_signals = findings.filter(|finding| finding.message.contains("stages"));
+        of_signals
+            .next()
+            .map(|finding| (finding.code, finding.message))
+    };
+    assert_eq!(told(24), None);
+    let (code, message) = told(28).unwrap();
+    assert_eq!(code, Code::TooMuch);
+    assert!(message.starts_with("its signals would need 3"), "{message}");
+    // They are not there: a stage is a bit of 32.
+    let has_signals = |streets: u32| {
+        let layout = junction::layout(star(streets).network(), DrivingSide::Right);
+        let mut junctions = layout.junctions.iter();
+        junctions.any(|one| junction::Signals::of(one, &junction::Conflicts::of(one)).is_some())
+    };
+    assert!(has_signals(24) && !has_signals(28));
+}

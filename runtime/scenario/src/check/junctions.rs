@@ -3,7 +3,7 @@
 use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::ids::{NodeId, RoadId};
 use crate::junction::{Arm, Conflicts, Corner, Junction, Layout, Signals};
-use crate::junction_rules::{CornerRule, RoadLane};
+use crate::junction_rules::{Control, CornerRule, MAX_STAGES, RoadLane};
 use crate::network::Node;
 use crate::scenario::Scenario;
 use std::collections::BTreeSet;
@@ -24,8 +24,9 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         stages_of_roads_gone(subjects.scenario, at, findings);
     }
     for junction in &subjects.layout.junctions {
-        if !junction.plan.stages.is_empty() {
-            stages(junction, findings);
+        match junction.plan.stages.is_empty() {
+            true => stage_count(junction, findings),
+            false => stages(junction, findings),
         }
     }
 }
@@ -193,6 +194,25 @@ pub(super) fn corner_of(junction: &Junction, road: RoadId, next: RoadId) -> Opti
     let found =
         corners.find(|(i, _)| (arms[*i].road, arms[(i + 1) % arms.len()].road) == (road, next));
     found.map(|(_, corner)| corner)
+}
+
+/// Signals that would need too many stages.
+fn stage_count(junction: &Junction, findings: &mut Vec<Finding>) {
+    // An arm has two stages at most. Few junctions have so many arms, so conflicts are seldom looked for.
+    if junction.control != Control::Signals || 2 * junction.arms.len() <= MAX_STAGES {
+        return;
+    }
+    let too_many = Signals::too_many_stages(junction, &Conflicts::of(junction));
+    findings.extend(too_many.map(|stages| Finding {
+        severity: Severity::Warning,
+        code: Code::TooMuch,
+        object: ObjectId::Node(junction.nodes[0]),
+        place: junction.centre,
+        message: format!(
+            "its signals would need {stages} stages, more than {MAX_STAGES}: there are none, and who comes first \
+             goes first; let fewer roads meet, or say in `plan` who has green together"
+        ),
+    }));
 }
 
 /// Movements of a stage that cross each other, of which neither gives way.

@@ -25,7 +25,7 @@ pub(in crate::junction) use walk::lengthen;
 pub use walk::{WALK_WINDOW, WALKING_SPEED};
 
 use super::{Conflicts, Junction};
-use crate::junction_rules::{Control, SignalControllerSetting, SignalMode};
+use crate::junction_rules::{Control, MAX_STAGES, SignalControllerSetting, SignalMode};
 use crate::named::named;
 
 /// Time from one start of the first stage to the next where nothing else is decided, s.
@@ -235,9 +235,21 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// The signals of a junction by itself; `None` if it has none, or they do not rule it: they flash
-    /// or are off. O(paths^2).
+    /// The signals of a junction by itself; `None` if it has none, or they do not rule it: they flash, are
+    /// off, or would need [too many stages](Self::too_many_stages). O(paths^2).
     pub fn of(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
+        let signals = Self::wanted(junction, conflicts)?;
+        (signals.greens.len() <= MAX_STAGES).then_some(signals)
+    }
+
+    /// How many stages the signals of a junction would need, if that is more than [`MAX_STAGES`]: it has none
+    /// then. O(paths^2).
+    pub fn too_many_stages(junction: &Junction, conflicts: &Conflicts) -> Option<usize> {
+        let stages = Self::wanted(junction, conflicts)?.greens.len();
+        (stages > MAX_STAGES).then_some(stages)
+    }
+
+    fn wanted(junction: &Junction, conflicts: &Conflicts) -> Option<Self> {
         let is_ruled = junction.control == Control::Signals && junction.plan.mode.rules();
         (is_ruled && !junction.paths.is_empty()).then(|| stages::signals(junction, conflicts))
     }
