@@ -55,8 +55,8 @@ pub(super) struct Need {
 }
 
 impl Request {
-    /// Who asked sooner goes first, of two that asked in the same step the one with the smaller id. As one
-    /// number, since two take twice as long to compare.
+    /// Who asked sooner goes first, of two that asked in the same step the one with the smaller id: both as one
+    /// number.
     pub(super) fn place_in_order(&self) -> u128 {
         u128::from(self.since) << 64 | u128::from(self.id)
     }
