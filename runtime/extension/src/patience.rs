@@ -18,15 +18,13 @@ const LAST_WORDS: Duration = Duration::from_millis(300);
 const MOST: usize = 1 << 20;
 
 /// Lets a child that is started by a command have a process group of its own, so that its children
-/// can be ended with it, and no more address space set aside than it uses.
+/// can be ended with it.
 pub(crate) fn in_a_group(command: &mut Command) -> &mut Command {
     // It also keeps Ctrl-C from the child: the terminal sends that to the group in the foreground,
     // and the run wants answers until it has written its summary.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
-    // What a plugin may use is bounded by address space. The allocator of the program sets 1 GiB of that
-    // aside when it starts; asked for 1 KiB it takes the least that it can, 32 MiB.
-    command.env("MIMALLOC_ARENA_RESERVE", "1")
+    command
 }
 
 /// How a child has ended.

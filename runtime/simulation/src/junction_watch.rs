@@ -90,7 +90,7 @@ impl JunctionWatch {
         let figures = junctions.into_iter().filter_map(|(junction, approaches)| {
             Some(JunctionFigures {
                 node: ground.roads.node(junction)?,
-                control: ground.law(junction).right_of_way.control(),
+                control: ground.control(junction),
                 approaches,
                 longest_wait: world.traffic.claims.longest_wait(junction),
                 bound: Claims::bound(junction, ground),

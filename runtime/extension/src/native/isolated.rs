@@ -17,19 +17,20 @@ use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
 };
 use super::cell::{Cell, Generation};
+use super::probe::helper_program;
 use super::roads::FlatRoads;
 use super::serve::{
     Call, Layout, MOST_LANELETS, PATIENCE, ROW, Reply, STEP, StepHead, read_message, write_message,
 };
 use crate::event::Events;
 use crate::lock::locked;
-use crate::patience::{end_group, in_a_group};
+use crate::patience::end_group;
 use roadwright_agent::{Lookahead, ModuleKind, ParameterInfo};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -109,12 +110,9 @@ impl Isolated {
             share_memory(&memory_path, layout.size as u64).map_err(io("share memory with"))?;
         let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
         let theirs: OwnedFd = theirs.into();
-        let (program, arguments) = cell
-            .helper
-            .split_first()
+        let mut helper = helper_program(&cell.helper)
             .ok_or_else(|| fatal("no program to run isolated modules with".into()))?;
-        let child = in_a_group(&mut Command::new(program))
-            .args(arguments)
+        let child = helper
             .arg("serve")
             .arg(library)
             .arg(kind.name())

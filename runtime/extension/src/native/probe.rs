@@ -86,6 +86,16 @@ fn crash_text(status: std::process::ExitStatus) -> String {
     format!("Ended the process while loading ({status}). Not loaded.")
 }
 
+/// A child process of a program that helps, if there is one, with a process group of its own.
+pub(crate) fn helper_program(helper: &[OsString]) -> Option<Command> {
+    let (program, arguments) = helper.split_first()?;
+    let mut command = Command::new(program);
+    // What a plugin may use is bounded by address space. The allocator of the program sets 1 GiB of that
+    // aside when it starts; asked for 1 KiB it takes the least that it can, 32 MiB.
+    in_a_group(command.args(arguments)).env("MIMALLOC_ARENA_RESERVE", "1");
+    Some(command)
+}
+
 /// A child process that looks at a library, if there is a program for it.
 pub(crate) fn helper_command(
     helper: &[OsString],
@@ -93,9 +103,9 @@ pub(crate) fn helper_command(
     library: &Path,
     nonce: &str,
 ) -> Option<Command> {
-    let (program, arguments) = helper.split_first()?;
-    let mut command = Command::new(program);
-    in_a_group(command.args(arguments).arg(what).arg(library).arg(nonce))
+    let mut command = helper_program(helper)?;
+    command
+        .args([what.as_ref(), library.as_os_str(), nonce.as_ref()])
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());

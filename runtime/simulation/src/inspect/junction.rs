@@ -134,7 +134,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     let (claims, setting) = (&world.traffic.claims, world.setting());
     Some(JunctionInspection {
         node: ground.node(junction)?,
-        control: ground.law(junction).right_of_way.control(),
+        control: ground.control(junction),
         programme: programme(world, junction),
         tickets: claims.tickets_of(junction, setting, world.agents.lent()),
         waits: waiting(world, junction, agents),

@@ -38,7 +38,7 @@ impl Claims {
         let longest = ways.lengths.fold(0.0, f64::max);
         // One after the other, from each lane a vehicle that clears the way with its whole length.
         let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;
-        let control = ground.law(junction).right_of_way.control();
+        let control = ground.control(junction);
         let signals = ground.signals(junction);
         let cycles = signals.map_or(0.0, |(_, signals)| 2.0 * signals.programme.longest_cycle());
         let alone = ASKING * (keep_out_after(control, signals.is_some()) + passing + cycles);

@@ -532,12 +532,12 @@ impl SignalStates {
             return;
         };
         let (state, demand) = (&self.states[group], &mut demand[group]);
-        let stages = ground.way_in(arrival.path).stages;
-        if state.phase == Phase::Green && stages & (1 << state.stage) != 0 {
+        let way = ground.way_in(arrival.path);
+        if state.phase == Phase::Green && way.has_green(state.stage) {
             let reach = AT_LINE.max(PASSAGE * arrival.speed);
             demand.extends |= arrival.has_room && arrival.distance <= reach;
         } else {
-            demand.calls |= stages;
+            demand.calls |= way.stages;
         }
     }
 
