@@ -276,6 +276,8 @@ pub(crate) struct Check {
 #[derive(Debug, Args)]
 pub(crate) struct Junction {
     /// The scenario
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
     pub(crate) file: PathBuf,
     /// A node of the junction; left out, all junctions are listed
     pub(crate) node: Option<u32>,

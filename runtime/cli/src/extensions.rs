@@ -1,6 +1,6 @@
 //! Plugins and scripts for a command.
 
-use crate::arguments::{ExtensionFlags, Simulate};
+use crate::arguments::ExtensionFlags;
 use crate::terminal::say;
 use anyhow::bail;
 use directories::ProjectDirs;
@@ -51,10 +51,10 @@ pub(crate) fn options(flags: &ExtensionFlags, scenario: Option<&Path>) -> HostOp
 }
 
 /// What a run of a scenario asks for: what `--use` puts into a slot, else what stacks name there.
-pub(crate) fn wanted(scenario: &Scenario, simulate: &Simulate) -> Wanted {
+pub(crate) fn wanted(scenario: &Scenario, used: &[String]) -> Wanted {
     let mut ids = BTreeSet::new();
     for slot in Slot::ALL {
-        let used = simulate.modules.iter().find_map(|setting| {
+        let used = used.iter().find_map(|setting| {
             let (name, ids) = setting.split_once('=')?;
             (Slot::from_name(name) == Some(slot)).then_some(ids)
         });

@@ -420,8 +420,32 @@ fn check_tells_errors_by_its_exit_code() {
     assert!(report["findings"][0]["place"].is_array());
     std::fs::write(&path, &text[..text.len() / 2]).unwrap();
     assert_eq!(code(&call(&["check", &path])), 2);
+    check_tells_why_a_run_would_not_begin(&path);
     let schema: Value = serde_json::from_slice(&call(&["check", "--schema"]).stdout).unwrap();
     assert_eq!(schema["title"], "Roadwright scenario");
+}
+
+/// What `run` says when it refuses is what `check` has said before, and all of it.
+fn check_tells_why_a_run_would_not_begin(path: &str) {
+    let text = std::fs::read_to_string(scenario("crossroads")).unwrap();
+    let mut file: Value = serde_json::from_str(&text).unwrap();
+    let stacks = &mut file["stacks"];
+    stacks["idm"]["controller"] =
+        serde_json::json!({"module": "idm", "parameters": {"headway": -5}});
+    stacks["pursuit"]["planner"]["module"] = "routes".into();
+    std::fs::write(path, file.to_string()).unwrap();
+    let checked = call(&["check", path]);
+    let lines = stdout(&checked);
+    let lines: Vec<&str> = lines.lines().collect();
+    assert_eq!((code(&checked), lines.len()), (1, 3), "{lines:?}");
+    assert!(lines[0].contains("controller \"idm\": ") && lines[0].contains("headway"));
+    assert!(lines[1].contains("no planner is called \"routes\""));
+    assert_eq!(lines[2], "2 errors, 0 warnings");
+    let run = call(&["run", path, "--seconds", "1"]);
+    assert_eq!(code(&run), 2);
+    let refused = stderr(&run);
+    let refused = refused.trim().strip_prefix("error: ").unwrap();
+    assert_eq!(lines[0], format!("error[refused] {refused}"));
 }
 
 const OSM: &str = r#"<osm><node id="1" lat="53.34" lon="-6.262"/><node id="2" lat="53.34" lon="-6.26"/>

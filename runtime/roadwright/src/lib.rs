@@ -81,7 +81,7 @@ pub use roadwright_simulation::{
     SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, Stage, StagePhase,
     StandingTrailer, Statistic, Statistics, StatisticsMark, Status, StopReason, StopTarget,
     Summary, SwapRecord, Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, Waiting,
-    Waits, WayFinder, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips,
+    Waits, WayFinder, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

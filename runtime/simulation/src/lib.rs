@@ -79,6 +79,7 @@ mod summary;
 #[cfg(test)]
 mod testing;
 mod traffic;
+mod unmet;
 mod vehicle_type;
 mod world;
 
@@ -116,6 +117,7 @@ pub use traffic::{
     Collision, NoCrossing, PERSON_RADIUS, Party, PeopleCounts, PersonRecord, StagePhase, Ticket,
     Waits, Why,
 };
+pub use unmet::unmet;
 pub use world::World;
 
 pub use roadwright_agent::Indicator;

@@ -2,19 +2,23 @@
 
 use super::{check_experiment, is_experiment, load, print_json};
 use crate::Outcome;
-use crate::arguments::Check;
-use crate::terminal;
+use crate::arguments::{Check, ExtensionFlags};
+use crate::{extensions, terminal};
 use anyhow::Context;
 use roadwright_scenario::check::{Finding, Severity, check as find};
-use roadwright_scenario::file;
+use roadwright_scenario::{Scenario, file};
+use roadwright_simulation::unmet;
 use serde::Serialize;
 use std::io::Write;
+use std::path::Path;
 
 #[derive(Serialize)]
 struct Report<'a> {
     errors: usize,
     warnings: usize,
     findings: &'a [Finding],
+    /// Why a run would not begin.
+    refused: &'a [String],
 }
 
 pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
@@ -31,22 +35,27 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         drop(out);
         return check_experiment(path, arguments.json);
     }
-    let findings = find(&load(path)?);
-    let errors = findings
-        .iter()
-        .filter(|f| f.severity == Severity::Error)
-        .count();
-    let warnings = findings.len() - errors;
+    let scenario = load(path)?;
+    let findings = find(&scenario);
+    let refused = refusals((path, &scenario), &arguments.extensions)?;
+    let is_error = |finding: &&Finding| finding.severity == Severity::Error;
+    let found = findings.iter().filter(is_error).count();
+    let warnings = findings.len() - found;
+    let errors = found + refused.len();
     if arguments.json {
         drop(out);
         print_json(&Report {
             errors,
             warnings,
             findings: &findings,
+            refused: &refused,
         })?;
     } else {
         for finding in &findings {
             writeln!(out, "{finding}")?;
+        }
+        for refused in &refused {
+            writeln!(out, "error[refused] cannot run the scenario: {refused}")?;
         }
         match (errors, warnings) {
             (0, 0) => writeln!(out, "nothing wrong")?,
@@ -58,4 +67,15 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
     } else {
         Outcome::Fine
     })
+}
+
+/// Why a run of a scenario would not begin: modules and parameters that there are not, say.
+fn refusals(
+    (path, scenario): (&Path, &Scenario),
+    flags: &ExtensionFlags,
+) -> anyhow::Result<Vec<String>> {
+    let wanted = extensions::wanted(scenario, &[]);
+    let host = extensions::open(flags, Some(path), wanted, true)?;
+    let unmet = unmet(scenario, &host.registry()).into_iter();
+    Ok(unmet.map(|error| error.to_string()).collect())
 }

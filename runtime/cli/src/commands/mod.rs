@@ -88,7 +88,7 @@ fn session_at(
     seconds: f64,
 ) -> anyhow::Result<Session> {
     let options = run_options(simulate)?;
-    let wanted = extensions::wanted(scenario, simulate);
+    let wanted = extensions::wanted(scenario, &simulate.modules);
     let host = extensions::open(&simulate.extensions, Some(file), wanted, true)?;
     let world =
         World::new(scenario, &host.registry(), &options).context("cannot run the scenario")?;

@@ -54,6 +54,23 @@ pub(crate) struct Modules {
     dt: f64,
 }
 
+/// What keeps stacks and plans of signals of a scenario from being put together: modules and parameters that
+/// there are not. All of it, where a run stops at the first.
+pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
+    let (mut pools, dt) = (Pools::new(), scenario.settings().dt);
+    let mut unfit = Vec::new();
+    for (name, stack) in scenario.stacks() {
+        for slot in Slot::ALL {
+            let made = pools
+                .of_mut(slot)
+                .instance_of(name, stack.settings(slot), registry, dt);
+            unfit.extend(made.err().map(SimulationError::from));
+        }
+    }
+    unfit.extend(signal_controllers::unfit(scenario, registry));
+    unfit
+}
+
 impl Modules {
     /// The modules that the stacks of a scenario name.
     pub(crate) fn new(

@@ -9,7 +9,7 @@ use crate::summary::{ModuleRecord, SwapRecord};
 use roadwright_agent::{
     Module, ModuleError, ModuleKind, Rate, Registry, SignalController, SignalView, StepBoundary,
 };
-use roadwright_scenario::{ModuleSetting, SignalControllerSetting};
+use roadwright_scenario::{ModuleSetting, Scenario, SignalControllerSetting};
 use serde::{Deserialize, Serialize};
 
 /// How often they are asked, Hz: signals change in seconds.
@@ -33,6 +33,20 @@ struct Running {
 #[derive(Default)]
 pub(crate) struct SignalControllers {
     running: Vec<Option<Running>>,
+}
+
+/// What keeps the modules that plans of signals name from running.
+pub(super) fn unfit(
+    scenario: &Scenario,
+    registry: &Registry,
+) -> impl Iterator<Item = SimulationError> {
+    let plans = scenario.network().nodes();
+    let plans = plans.filter_map(|(id, node)| Some((id, node.rules.plan.as_ref()?)));
+    plans.filter_map(|(id, plan)| {
+        let made = Running::new(plan.controller.as_ref()?, registry);
+        let error = made.err()?.to_string();
+        Some(SimulationError::SignalController { node: id.0, error })
+    })
 }
 
 impl SignalControllers {

@@ -135,7 +135,7 @@ fn open(
     // Agents of a saved world may have chosen modules that no stack names.
     let wanted = match arguments.restore {
         Some(_) => Wanted::All,
-        None => extensions::wanted(scenario, &arguments.simulate),
+        None => extensions::wanted(scenario, &arguments.simulate.modules),
     };
     let flags = &arguments.simulate.extensions;
     let quiet = is_quiet(arguments);
