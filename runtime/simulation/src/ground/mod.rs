@@ -37,7 +37,7 @@ use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{Conflicts, Light, Programme, Signals, Turn};
-use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneGraph, Lanelet, LaneletId, LaneletKind, NO_LANELET};
 use roadwright_scenario::{Control, GripMap, GroundGrip, NodeId, RoadId, Scenario};
 use roadwright_vehicle::Grade;
 use roadwright_vehicle::rigid::ALL_LAYERS;
@@ -460,10 +460,16 @@ impl Ground {
         self.roads.joining(connection, next)
     }
 
-    /// The lanes of the same direction to the left and to the right of a lanelet, or `NO_LANELET`.
+    /// The lanes of the same direction to the left and to the right of a lanelet, or [`NO_LANELET`].
     #[inline]
     pub(crate) fn beside(&self, id: LaneletId) -> [LaneletId; 2] {
         self.roads.beside(id)
+    }
+
+    /// Whether a lanelet has a lane of its direction beside it: else nobody changes lanes there.
+    #[inline]
+    pub(crate) fn has_beside(&self, id: LaneletId) -> bool {
+        self.beside(id) != [NO_LANELET; 2]
     }
 
     /// From the start of a lanelet to that of the nearest one ahead with alleys, m, or a bit less; of

@@ -136,6 +136,7 @@ impl Progress {
         dt: f64,
     ) {
         let seeks = position.may_change_lane()
+            && ground.has_beside(position.lanelet)
             && ground.length(position.lanelet) - position.s < SEEKING_DISTANCE
             && route.changes_lane_at(self.at, ground);
         // Below 0 while it is kept from changing: it goes on from there.

@@ -254,6 +254,10 @@ impl Scene<'_> {
         }
         // A lane change is missed when the end of the lane is closer than the vehicle can stop, and one
         // of several when the others would find no room.
+        // Most roads have one lane each way: then the route need not be looked at.
+        if !self.ground.has_beside(position.lanelet) {
+            return is_stuck.then_some(Trigger::Stuck);
+        }
         let route = self.routes.get(progress.route);
         let changes = route.lane_changes_on(progress.at, self.ground);
         let speed = self.agents.motion[index].speed;
