@@ -16,6 +16,32 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The lines of a source without those of its test modules, each of which ends with a brace of its own indent.
+fn without_tests(text: &str) -> Vec<&str> {
+    let mut code = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if line.trim() != "#[cfg(test)]" {
+            code.push(line);
+            continue;
+        }
+        let indent = line.len() - line.trim_start().len();
+        let item = lines.by_ref().find(|line| !line.trim().starts_with("#["));
+        let end = format!("{}}}", " ".repeat(indent));
+        if item.is_some_and(|item| item.trim_end().ends_with('{')) {
+            lines.by_ref().find(|line| *line == end);
+        }
+    }
+    code
+}
+
+#[test]
+fn only_tests_are_left_out() {
+    let text = "a\n    #[cfg(test)]\n    field: bool,\nb\n#[cfg(test)]\nmod tests;\nc\n#[cfg(test)]\n\
+                mod tests {\n    fn x() {\n    }\n}\nd";
+    assert_eq!(without_tests(text), ["a", "b", "c", "d"]);
+}
+
 /// Files of library and program code with the lines that hold a text.
 fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
     let root = crate::common::root();
@@ -35,8 +61,7 @@ fn lines_with(texts: &[&str]) -> Vec<(String, String)> {
         if name.ends_with("tests.rs") {
             continue;
         }
-        let code = text.split("#[cfg(test)]").next().unwrap();
-        for line in code.lines() {
+        for line in without_tests(&text) {
             if texts.iter().any(|text| line.contains(text)) {
                 found.push((name.clone(), line.trim().to_owned()));
             }
