@@ -43,6 +43,9 @@ impl<T: Copy + Default> IndexMut<usize> for Rare<T> {
 pub(crate) trait Column<T> {
     /// Puts a row in its place, which may be the next one after the last.
     fn put(&mut self, index: usize, row: T);
+
+    /// Whether it may be the column of so many agents.
+    fn is_of(&self, agents: usize) -> bool;
 }
 
 impl<T> Column<T> for Vec<T> {
@@ -51,6 +54,10 @@ impl<T> Column<T> for Vec<T> {
             Some(place) => *place = row,
             None => self.push(row),
         }
+    }
+
+    fn is_of(&self, agents: usize) -> bool {
+        self.len() == agents
     }
 }
 
@@ -62,6 +69,10 @@ impl<T: Copy + Default + PartialEq> Column<T> for Rare<T> {
             None if row == self.default => {}
             None => self[index] = row,
         }
+    }
+
+    fn is_of(&self, agents: usize) -> bool {
+        self.rows.len() <= agents
     }
 }
 
