@@ -21,6 +21,8 @@ const ROOM_FOR_ANOTHER: f64 = 15.0;
 pub(crate) struct Behaving {
     rota: Rota,
     pub(crate) rows: Rows<BehaviourInput, BehaviourOutput>,
+    /// The rows of a batch in the order of ids.
+    by_id: Vec<u32>,
 }
 
 /// Asks the behaviours about the agents whose turn it is, and does what they ask for.
@@ -53,8 +55,14 @@ pub(crate) fn behave(
         // All agents of an instance are asked about the world as it is, and only then anything
         // changes: what one is told does not depend on whether another was asked before it.
         let effects = ask(&mut stage.rows, helpers, world, number, due, scene.as_ref());
-        for (&agent, output) in due.0.iter().zip(&stage.rows.outputs) {
-            world.take_output(agent, output);
+        // By id: of two who want over into one gap the same one gets it, wherever agents are stored.
+        let (agents, ids) = due;
+        stage.by_id.clear();
+        stage.by_id.extend(0..agents.len() as u32);
+        stage.by_id.sort_unstable_by_key(|&row| ids[row as usize]);
+        for &row in &stage.by_id {
+            let row = row as usize;
+            world.take_output(agents[row], &stage.rows.outputs[row]);
         }
         world.apply(effects);
     }
