@@ -3,7 +3,7 @@
 use serde::Serialize;
 use std::hash::Hasher;
 
-/// A hasher that takes values of any kind, field by field, without storing them.
+/// A hasher that takes values of any kind, field by field, as they are written to a save.
 pub(crate) struct StateHasher(twox_hash::XxHash3_64);
 
 impl StateHasher {
@@ -13,7 +13,8 @@ impl StateHasher {
 
     /// Adds all fields of a value.
     pub(crate) fn add(&mut self, value: &impl Serialize) {
-        // What is hashed has no maps or unknown lengths: it can always be written.
+        // What is hashed has known lengths and, where it has maps, ordered ones: it can always be written, and
+        // the same way.
         let bytes = postcard::to_allocvec(value).expect("plain state can be written");
         // With its length: ("ab", "c") and ("a", "bc") are different.
         self.0.write_usize(bytes.len());

@@ -46,7 +46,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     }
     hasher.add(&world.demand.retired_flows);
     let id_of = |agent: u32| world.agents.identity[agent as usize].id;
-    hasher.add(&world.traffic.claims.by_id(id_of));
+    hasher.add(&world.traffic.claims.hashed(id_of));
     // Each receiver reads its mail in the order of sending; between receivers there is none.
     let mut mail: Vec<_> = world.messages.mail.iter().collect();
     mail.sort_by_key(|message| id_of(message.to));
@@ -75,11 +75,6 @@ pub(crate) fn state_hash(world: &World) -> u64 {
     // And of trailers.
     if !world.dynamics.standing.is_untouched() {
         hasher.add(&world.dynamics.standing);
-    }
-    // And of alleys.
-    let alleys = world.traffic.claims.alleys_by_id(id_of);
-    if !alleys.is_empty() {
-        hasher.add(&alleys);
     }
     // And of edits that wait.
     if let Some(edit) = &world.waiting {

@@ -100,20 +100,16 @@ pub(super) struct Kept {
 }
 
 impl Alleys {
-    /// What is held, by id, alley, direction and index in the route, and who waits since which step.
-    pub(super) fn by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32, u64)> {
-        let held = self.held.iter().map(|hold| {
-            let side = 2 * hold.side.0 + u32::from(hold.side.1);
-            (
-                id_of(hold.agent),
-                side,
-                hold.at,
-                u64::from(hold.has_entered),
-            )
-        });
+    /// All of it for a hash, with ids in the place of indices.
+    pub(super) fn hashed(&self, id_of: impl Fn(u32) -> u64) -> impl Serialize {
+        let held = self.held.iter();
+        let held = held.map(|hold| (id_of(hold.agent), Hold { agent: 0, ..*hold }));
         let waiting = self.waiting.iter();
-        let waiting = waiting.map(|one| (id_of(one.agent), u32::MAX, one.at, one.since));
-        held.chain(waiting).collect()
+        let mut waiting: Vec<_> = waiting
+            .map(|one| (id_of(one.agent), Waiter { agent: 0, ..*one }))
+            .collect();
+        waiting.sort_unstable_by_key(|(id, one)| (*id, one.at));
+        (held.collect::<Vec<_>>(), waiting)
     }
 
     /// Whether all indices are those of a ground and of so many agents.

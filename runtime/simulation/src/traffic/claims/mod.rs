@@ -309,15 +309,21 @@ impl Claims {
         held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
     }
 
-    /// What is granted, by id, connection, index in the route and ticket: the same wherever agents are
-    /// stored.
-    pub(crate) fn by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32, u64)> {
-        let grants = self.granted.iter().flatten();
-        let mut all: Vec<_> = grants
-            .map(|grant| (id_of(grant.agent), grant.path, grant.at, grant.ticket))
-            .collect();
-        all.sort_unstable();
-        all
+    /// All of it for a hash, with ids in the place of indices: the same wherever agents are stored.
+    pub(crate) fn hashed(&self, id_of: impl Fn(u32) -> u64) -> impl Serialize {
+        let mut granted = Vec::new();
+        for (junction, grants) in (0u32..).zip(&self.granted) {
+            // In the order of tickets, which decides.
+            granted.extend(grants.iter().map(|grant| {
+                let id = id_of(grant.agent);
+                (id, junction, Grant { agent: 0, ..*grant })
+            }));
+        }
+        (
+            (granted, self.next_ticket, self.alleys.hashed(id_of)),
+            (&self.counts, &self.longest_waits, &self.entries),
+            (&self.gridlocked, self.is_overdue),
+        )
     }
 
     /// Whether all that is held belongs to the junctions of a ground and to so many agents.
@@ -530,13 +536,6 @@ impl Claims {
     ) -> bool {
         let mut others = self.granted[junction as usize].iter();
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
-    }
-
-    /// What is held of alleys, and who waits for one, by id; empty where there are none.
-    pub(crate) fn alleys_by_id(&self, id_of: impl Fn(u32) -> u64) -> Vec<(u64, u32, u32, u64)> {
-        let mut all = self.alleys.by_id(id_of);
-        all.sort_unstable();
-        all
     }
 
     /// The index of an agent's route up to which it holds alleys; 0 if it holds none.
