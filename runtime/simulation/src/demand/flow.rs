@@ -9,14 +9,15 @@ use serde::{Deserialize, Serialize};
 /// What the id of an agent says about where it comes from.
 ///
 /// ```text
-/// 0 .. 2^40                          the scenario, random trips, scripts: as they are counted
+/// 0 .. 2^39                          the scenario, then random trips: as they are counted
+/// 2^39 + number                      number-th vehicle that scripts have added
 /// 2^40 + flow * 2^32 + number        number-th agent of a flow
 /// ```
 ///
-/// So the ids of one flow do not depend on what other flows do.
+/// So the ids of one flow do not depend on what other flows or scripts do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AgentKey {
-    /// Not of a flow.
+    /// Of the scenario, or a random trip.
     Counted(u64),
     /// The agent of a flow, numbered from 1.
     OfFlow(FlowId, u64),
@@ -25,27 +26,32 @@ pub(crate) enum AgentKey {
 impl AgentKey {
     const FIRST_OF_FLOWS: u64 = 1 << 40;
 
+    const ADDED: u64 = 1 << 39;
     pub(crate) fn of(id: u64) -> Self {
-        match id.checked_sub(Self::FIRST_OF_FLOWS) {
-            Some(place) => Self::OfFlow(FlowId((place >> 32) as u32), place & u64::from(u32::MAX)),
-            None => Self::Counted(id),
+        if let Some(place) = id.checked_sub(Self::FIRST_OF_FLOWS) {
+            return Self::OfFlow(FlowId((place >> 32) as u32), place & u64::from(u32::MAX));
         }
     }
 
+        id.checked_sub(Self::ADDED)
+            .map_or(Self::Counted(id), Self::Added)
     pub(crate) fn id(self) -> u64 {
         match self {
             Self::Counted(id) => id,
             Self::OfFlow(flow, number) => Self::FIRST_OF_FLOWS + (u64::from(flow.0) << 32) + number,
         }
+            Self::Added(number) => Self::ADDED + number,
     }
 }
 
-/// A short name for an agent by its id, for people: `agent 7`, or `flow 3, 12th` by its place in a flow.
+/// A short name for an agent by its id, for people: `agent 7`, `flow 3, 12th` by its place in a flow, or
+/// `added vehicle 2` if a script has added it.
 pub fn agent_name(id: u64) -> String {
     match AgentKey::of(id) {
         AgentKey::Counted(id) => format!("agent {id}"),
         AgentKey::OfFlow(flow, number) => format!("{flow}, {number}{}", ordinal(number)),
     }
+        AgentKey::Added(number) => format!("added vehicle {number}"),
 }
 
 fn ordinal(number: u64) -> &'static str {
@@ -172,7 +178,8 @@ mod tests {
     fn ids_of_agents_say_where_they_come_from() {
         for key in [
             AgentKey::Counted(1),
-            AgentKey::Counted((1 << 40) - 1),
+            AgentKey::Counted((1 << 39) - 1),
+            AgentKey::Added(100_000),
             AgentKey::OfFlow(FlowId(1), 1),
             AgentKey::OfFlow(FlowId(4_000_000_000), 7),
         ] {
@@ -190,3 +197,4 @@ mod tests {
         );
     }
 }
+        assert_eq!(agent_name(AgentKey::Added(2).id()), "added vehicle 2");

@@ -12,7 +12,7 @@ mod tests;
 pub(crate) use departure::{Departure, Room, Start, places};
 pub(crate) use departures::Departures;
 pub use flow::agent_name;
-pub(crate) use flow::{FlowProgress, RunningFlow};
+pub(crate) use flow::{AgentKey, FlowProgress, RunningFlow};
 pub(crate) use populate::trips;
 pub use populate::{RandomTrip, random_trips};
 pub(crate) use repeats::Repeats;

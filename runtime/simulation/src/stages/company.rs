@@ -1,15 +1,12 @@
 //! What agents tell each other, whom they bring along, and what the host tells them.
 
 use super::effects::Effecting;
-use crate::demand::{Departure, Start};
+use crate::demand::{AgentKey, Departure, Start};
 use crate::modules::number_of;
 use crate::route::Goal;
 use glam::DVec2;
 use roadwright_agent::{Letter, Message};
 
-/// Ids of vehicles that behaviours ask for begin here: after those of a million flows, and still whole
-/// numbers where numbers are doubles.
-const FIRST_SPAWNED: u64 = 1 << 52;
 /// Vehicles that behaviours can ask for in a run.
 pub(crate) const MOST_SPAWNED: u64 = 100_000;
 /// The sender of a letter about what was no agent.
@@ -148,9 +145,10 @@ impl Effecting<'_> {
             nearest.ok_or_else(|| format!("add_vehicle: there is no lane near {place:.1}"))
         };
         let (start, goal) = (spot(from)?, spot(to)?);
+        self.demand.spawned += 1;
         // A departure like any other: it waits until its place is free.
         self.demand.departures.push(Departure {
-            id: FIRST_SPAWNED + self.demand.spawned,
+            id: AgentKey::Added(self.demand.spawned).id(),
             time: self.clock.time(),
             start: Start::Lane {
                 lanelet: start.0,
@@ -165,7 +163,6 @@ impl Effecting<'_> {
             stack: stack_number,
             dynamics: None,
         });
-        self.demand.spawned += 1;
         Ok(())
     }
 }
