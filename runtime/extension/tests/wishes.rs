@@ -6,7 +6,7 @@ mod road;
 use road::Road;
 use road::common::run;
 use roadwright_scenario::{AgentId, DynamicsLevel, Edit, Place, RoadId, Stack};
-use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, World};
+use roadwright_simulation::{Ground, RunOptions, SavedWorld, Status, World, agent_name};
 
 #[test]
 fn who_stops_stands_and_resumes() {
@@ -62,7 +62,9 @@ fn vehicles_leave_and_others_come() {
     assert_eq!(road.is_gone(2), Some(Status::Removed));
     let vehicles = road.world.snapshot().vehicles;
     assert_eq!(vehicles.len(), 2);
-    assert!(vehicles[1].agent > 1 << 50, "{}", vehicles[1].agent);
+    assert_eq!(agent_name(vehicles[1].agent), "added vehicle 1");
+    let counts = road.world.counts();
+    assert_eq!((counts.spawned, counts.removed), (3, 1));
     assert!((300.0..400.0).contains(&vehicles[1].pose.position.x));
     // A vehicle that is spawned is like any other: it arrives.
     run(&mut road.world, 120.0);

@@ -10,7 +10,7 @@ use crate::stages::scene::lane_of;
 use crate::summary::{AgentCounts, FitnessSummary, MishapCounts, StackSummary, Statistic, Summary};
 use crate::world::World;
 use roadwright_geometry::Pose;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A body that leans farther lies on its side, rad: 60 degrees.
 const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
@@ -143,18 +143,43 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
 
 /// How many agents are in which state.
 pub(crate) fn counts(world: &World) -> AgentCounts {
+    let finished = world.finished.rows.iter();
     let count = |status| {
-        let finished = world.finished.rows.iter();
-        finished.filter(|agent| agent.status == status).count()
+        let of_status = finished.clone().filter(|agent| agent.status == status);
+        of_status.count()
     };
     let (arrived, active) = (count(Status::Arrived), world.agents.census().count());
+    let removed = removed(world);
     AgentCounts {
-        spawned: arrived + active,
+        spawned: arrived + active + removed,
         arrived,
         active,
+        removed,
         refused: count(Status::Refused),
         waiting: world.demand.departures.len(),
+        queued: world.demand.departures.queued(),
     }
+}
+
+/// How many were taken off the road while they drove, and have not set out again. O(finished + waiting).
+fn removed(world: &World) -> usize {
+    let mut removed = BTreeSet::new();
+    for agent in &world.finished.rows {
+        // Others were taken out while they waited.
+        if agent.status == Status::Removed && agent.distance > 0.0 {
+            removed.insert(agent.id);
+        } else {
+            removed.remove(&agent.id);
+        }
+    }
+    if removed.is_empty() {
+        return 0;
+    }
+    for departure in world.demand.departures.iter() {
+        removed.remove(&departure.id);
+    }
+    removed.retain(|&id| world.agents.census().find(id).is_none());
+    removed.len()
 }
 
 /// The drives of all agents, of those that drive so far.

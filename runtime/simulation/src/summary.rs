@@ -14,10 +14,14 @@ pub struct AgentCounts {
     pub arrived: usize,
     /// Drive now.
     pub active: usize,
+    /// Were taken off the road on their way: by an edit, or by their own behaviour.
+    pub removed: usize,
     /// Have no way to their destination.
     pub refused: usize,
     /// Wait for their time or for a free place.
     pub waiting: usize,
+    /// Those of them whose time has come, and who find no place.
+    pub queued: usize,
 }
 
 /// Vehicles that get no farther, among those that drive now.

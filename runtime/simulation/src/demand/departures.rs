@@ -103,8 +103,13 @@ impl Departures {
 
     /// How many.
     pub(crate) fn len(&self) -> usize {
-        let queued: usize = self.queues.values().map(VecDeque::len).sum();
-        self.coming.len() + self.off_lanes.len() + queued
+        self.coming.len() + self.queued()
+    }
+
+    /// How many of them have come and find no room.
+    pub(crate) fn queued(&self) -> usize {
+        let at_lanes = self.queues.values().map(VecDeque::len);
+        at_lanes.sum::<usize>() + self.off_lanes.len()
     }
 
     /// Whether there are none.

@@ -246,8 +246,15 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 11] {
         (
             "agents",
             format!(
-                "{} spawned, {} arrived, {} active, {} refused, {} waiting for their time or a place",
-                agents.spawned, agents.arrived, agents.active, agents.refused, agents.waiting
+                "{} spawned, {} arrived, {} active, {} removed, {} refused, {} waiting for their time, \
+                 {} for a place",
+                agents.spawned,
+                agents.arrived,
+                agents.active,
+                agents.removed,
+                agents.refused,
+                agents.waiting - agents.queued,
+                agents.queued
             ),
         ),
         (
