@@ -299,8 +299,8 @@ fn blindly_over_a_junction(start: f64) -> Scenario {
     let stack = Stack::with_controller("blind");
     let edit = Edit::Stack("blind".into(), Some(Box::new(stack)));
     scenario.apply(edit).unwrap();
-    // The slow one comes first, so that the fast one is let in behind it.
-    for (id, (s, speed)) in [(start, 2.0), (start - 20.0, 12.0)].into_iter().enumerate() {
+    // The slow one comes first, so that the fast one is let in behind it; it could brake.
+    for (id, (s, speed)) in [(start, 2.0), (start - 31.0, 12.0)].into_iter().enumerate() {
         let agent = Agent {
             stack: "blind".into(),
             start: Place::lane(first, -1, s),

@@ -156,13 +156,13 @@ impl Room<'_> {
         }
         match departure.start {
             Start::Lane { lanelet, s } => {
-                self.has_room_at_seams(lanelet, s, own_type)
+                self.has_room_at_seams((lanelet, s), departure.speed, own_type)
                     && self.is_clear_of_turning((lanelet, s), own_type)
                     && self.leaves_what_is_promised(lanelet, own_type)
                     && self.meets_nobody_in_alleys((lanelet, s), own_type)
                     && self
                         .on_lane(lanelet)
-                        .all(|agent| self.is_apart_on_lane(agent, s, own_type))
+                        .all(|agent| self.is_apart_on_lane(agent, (s, departure.speed), own_type))
             }
             Start::Ground(pose) => {
                 let mut near = Vec::new();
@@ -321,14 +321,16 @@ impl Room<'_> {
             && !self.appeared.contains_key(&Some(facing.lanelet))
     }
 
-    fn is_apart_on_lane(&self, agent: u32, s: f64, own_type: &VehicleType) -> bool {
+    /// Whether one that is to appear at a place, m, with a speed, m/s, and another one on the same lane are
+    /// so far apart that neither has to brake hard.
+    fn is_apart_on_lane(&self, agent: u32, (s, own): (f64, f64), own_type: &VehicleType) -> bool {
         let other = &self.bodies.agents.position[agent as usize];
         let other_type = self.vehicle_type(agent);
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
         let speed = self.bodies.agents.motion[agent as usize].speed;
-        // A vehicle behind needs its braking distance on top: who appears stands or is slow.
-        ahead > ROOM || behind > ROOM + speed * speed / (2.0 * BRAKING)
+        // For who comes up behind, one that appears counts as standing.
+        ahead > needed(own, speed) || behind > needed(speed, 0.0)
     }
 
     fn is_apart_on_ground(&self, agent: u32, pose: Pose, own_type: &VehicleType) -> bool {
@@ -342,9 +344,14 @@ impl Room<'_> {
 
     /// Whether vehicles on the lanelets before and after, which its own list does not show, leave room for
     /// one that is to appear.
-    fn has_room_at_seams(&self, lanelet: LaneletId, s: f64, own_type: &VehicleType) -> bool {
+    fn has_room_at_seams(
+        &self,
+        (lanelet, s): (LaneletId, f64),
+        speed: f64,
+        own_type: &VehicleType,
+    ) -> bool {
         let to_end = self.bodies.ground.length(lanelet) - (s + own_type.front);
-        self.is_clear_ahead(lanelet, to_end)
+        self.is_clear_ahead(lanelet, to_end, speed)
             && self.is_clear_behind(lanelet, s - own_type.rear_overhang)
     }
 
@@ -373,20 +380,23 @@ impl Room<'_> {
         })
     }
 
-    /// Whether all ways on from a lanelet are free, whose end is so far from a front, m: up to the first one
-    /// on each.
-    fn is_clear_ahead(&self, lanelet: LaneletId, to_end: f64) -> bool {
+    /// Whether all ways on from a lanelet are free for one with a speed, m/s, from whose front its end is so far
+    /// away, m: up to the first vehicle on each.
+    fn is_clear_ahead(&self, lanelet: LaneletId, to_end: f64, speed: f64) -> bool {
         let ground = self.bodies.ground;
         let mut ways = ground.graph().successors(lanelet).iter();
         ways.all(|&next| {
-            let rears = self.on_lane(next).map(|agent| {
-                let s = self.bodies.agents.position[agent as usize].s;
-                s - self.vehicle_type(agent).rear_overhang
-            });
-            let rear = rears.fold(f64::INFINITY, f64::min);
             let length = to_end + ground.length(next);
-            let is_last = rear < f64::INFINITY || length > REACH;
-            to_end + rear > ROOM && (is_last || self.is_clear_ahead(next, length))
+            let mut is_last = length > REACH.max(needed(speed, 0.0));
+            let mut all = self.on_lane(next);
+            let is_apart = all.all(|agent| {
+                is_last = true;
+                let s = self.bodies.agents.position[agent as usize].s;
+                let other = self.bodies.agents.motion[agent as usize].speed;
+                let gap = to_end + s - self.vehicle_type(agent).rear_overhang;
+                gap > needed(speed, other)
+            });
+            is_apart && (is_last || self.is_clear_ahead(next, length, speed))
         })
     }
 
@@ -404,11 +414,17 @@ impl Room<'_> {
                 let s = self.bodies.agents.position[agent as usize].s;
                 let speed = self.bodies.agents.motion[agent as usize].speed;
                 let gap = length - s - self.vehicle_type(agent).front;
-                gap > ROOM + speed * speed / (2.0 * BRAKING)
+                gap > needed(speed, 0.0)
             });
             is_apart && (is_last || self.is_clear_behind(before, length))
         })
     }
+}
+
+/// The gap that one with a speed needs behind another one with one, m/s, m: room, and the way on which it brakes
+/// from its speed to the other.
+fn needed(speed: f64, other: f64) -> f64 {
+    ROOM + (speed * speed - other * other).max(0.0) / (2.0 * BRAKING)
 }
 
 #[cfg(test)]
@@ -416,9 +432,9 @@ mod tests {
     use super::*;
     use crate::testing::Stand;
 
-    /// Whether a car may appear at a place on the first of three roads in line, of which the second has 3 m,
-    /// or on the last one, beside a car on the other one.
-    fn may_appear(on_first: bool, s: f64, other: (f64, f64)) -> bool {
+    /// Whether a car may appear at a place and with a speed on the first of three roads in line, of which the
+    /// second has 3 m, or on the last one, while there is a car on the other one.
+    fn may_appear(on_first: bool, (s, speed): (f64, f64), other: (f64, f64)) -> bool {
         let mut stand = Stand::on(&[
             ((0.0, 0.0), (100.0, 0.0), 1, 0),
             ((100.0, 0.0), (103.0, 0.0), 1, 0),
@@ -457,7 +473,7 @@ mod tests {
             time: 0.0,
             start: Start::Lane { lanelet: own, s },
             goals: Vec::new(),
-            speed: 0.0,
+            speed,
             vehicle_type: 0,
             stack: 0,
             dynamics: None,
@@ -471,7 +487,21 @@ mod tests {
         let gap = |s: f64| (104.0 - car.rear_overhang) - (s + car.front);
         let free = 104.0 - car.rear_overhang - car.front - ROOM;
         for (s, fits) in [(free - 0.1, true), (free + 0.1, false), (99.0, false)] {
-            assert_eq!(may_appear(true, s, (1.0, 0.0)), fits, "{} m", gap(s));
+            assert_eq!(may_appear(true, (s, 0.0), (1.0, 0.0)), fits, "{} m", gap(s));
+        }
+    }
+
+    #[test]
+    fn nobody_appears_so_fast_that_it_cannot_brake_for_who_is_ahead() {
+        let car = *crate::testing::Stand::crossing().types.get(0);
+        let free = 104.0 - car.rear_overhang - car.front - ROOM;
+        // At 12 m/s it needs 24 m to stop, 18 m to get as slow as one at 6 m/s, and none behind one as fast.
+        for (speed, needed) in [(0.0, 24.0), (6.0, 18.0), (12.0, 0.0)] {
+            for (more, fits) in [(0.1, true), (-0.1, false)] {
+                let place = (free - needed - more, 12.0);
+                let may = may_appear(true, place, (1.0, speed));
+                assert_eq!(may, fits, "{speed} m/s, {more} m more than needed");
+            }
         }
     }
 
@@ -481,10 +511,14 @@ mod tests {
         // It comes at 6 m/s and needs 6 m to stop.
         let behind = |gap: f64| 103.0 + 2.0 - car.rear_overhang - gap - car.front;
         for (gap, fits) in [(ROOM + 6.1, true), (ROOM + 5.9, false)] {
-            assert_eq!(may_appear(false, 2.0, (behind(gap), 6.0)), fits, "{gap} m");
+            assert_eq!(
+                may_appear(false, (2.0, 0.0), (behind(gap), 6.0)),
+                fits,
+                "{gap} m"
+            );
         }
         assert!(
-            may_appear(false, 2.0, (behind(ROOM + 0.1), 0.0)),
+            may_appear(false, (2.0, 0.0), (behind(ROOM + 0.1), 0.0)),
             "it stands"
         );
     }

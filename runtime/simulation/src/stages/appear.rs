@@ -201,6 +201,7 @@ fn place(
     agents: &mut Agents,
 ) -> u32 {
     let modules = scene.modules.stacks[departure.stack as usize];
+    let kind = scene.types.get(departure.vehicle_type);
     let (lanelet, s) = match departure.start {
         Start::Lane { lanelet, s } => (lanelet, s),
         Start::Ground(_) => (NO_LANELET, 0.0),
@@ -216,7 +217,8 @@ fn place(
         },
         motion: Motion {
             pose: departure.start.pose(scene.ground),
-            speed: departure.speed,
+            // Faster than it can drive it cannot have come there.
+            speed: departure.speed.min(kind.limits.max_speed),
             ..Motion::default()
         },
         position: LanePosition {
