@@ -1,6 +1,6 @@
 //! `roadwright import`.
 
-use super::print_json;
+use super::{outputs, print_json};
 use crate::Outcome;
 use crate::arguments::{DriveOn, Import};
 use crate::terminal;
@@ -26,6 +26,7 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
         roads_only: arguments.roads_only,
     };
     let cannot = || format!("cannot import {}", arguments.file.display());
+    outputs::keep_apart(&[&arguments.file], &[("--out", Some(&arguments.out))])?;
     let elements = read_file(&arguments.file).with_context(cannot)?;
     let (scenario, summary) = build(&elements, &options).with_context(cannot)?;
     file::save(&scenario, &arguments.out).context("cannot write the scenario")?;

@@ -11,7 +11,7 @@ mod tables;
 pub(super) use drive::Drive;
 pub(super) use report::{Report, table};
 
-use super::{keep_stdout, load_for, run_options, write_json};
+use super::{keep_stdout, load_for, outputs, run_options, write_json};
 use crate::arguments::Run;
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions};
@@ -40,6 +40,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let options = run_options(&arguments.simulate)?;
     // Before plugins are loaded, which may print: the document has standard output for itself.
     let document = arguments.json.then(keep_stdout).transpose()?;
+    keep_apart(arguments)?;
     let (host, world) = open(arguments, &scenario, &options)?;
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let lights = arguments.signals.as_deref().map(SignalTable::create);
@@ -124,6 +125,52 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
 /// Whether only errors are told on the way.
 fn is_quiet(arguments: &Run) -> bool {
     arguments.quiet || arguments.json
+/// Refuses to write over what is read, or two results into one file.
+fn keep_apart(arguments: &Run) -> anyhow::Result<()> {
+    let scores = arguments.trace.as_ref();
+    let scores = scores.map(|path| path.with_extension("scores.csv"));
+    outputs::keep_apart(
+        &[&arguments.file],
+        &[
+            ("--save", arguments.save.as_deref()),
+            ("--trace", arguments.trace.as_deref()),
+            ("the scores of --trace", scores.as_deref()),
+            ("--signals", arguments.signals.as_deref()),
+        ],
+    )
+}
+
+/// Refuses what is to happen before a restored world begins.
+fn check_times(arguments: &Run, world: &World) -> anyhow::Result<()> {
+    let begin = world.time();
+    let orders = arguments.uncouple.iter().map(|order| order.1);
+    let mut times = [
+        ("--seconds", arguments.seconds),
+        (
+            "--explain",
+            earliest(arguments.explain.iter().map(|asked| asked.1)),
+        ),
+        ("--uncouple", earliest(orders)),
+        (
+            "--couple",
+            earliest(arguments.couple.iter().map(|order| order.1)),
+        ),
+    ]
+    .into_iter();
+    // Time is a sum of steps.
+    let too_early = times.find(|(_, time)| time.is_some_and(|time| time < begin - 1e-9));
+    match too_early {
+        Some((option, Some(time))) => {
+            bail!("{option}: {time} s lies before the saved world, which is at {begin:.2} s")
+        }
+        _ => Ok(()),
+    }
+}
+
+fn earliest(times: impl Iterator<Item = f64>) -> Option<f64> {
+    times.min_by(f64::total_cmp)
+}
+
 }
 
 /// The modules of a run, and its world at the beginning or where a saved one was.
