@@ -171,6 +171,9 @@ pub enum SimulationError {
         /// The place.
         place: String,
     },
+    /// More random agents are asked for than a run may have.
+    #[error("{0} vehicles between random places are too many: {1} are the most")]
+    TooManyTrips(usize, usize),
     /// There is no place to put random agents.
     #[error("none of {wanted} vehicles finds a place: {why}")]
     NoRoom {

@@ -11,6 +11,8 @@ use roadwright_scenario::{Agent, AgentId, Scenario};
 
 /// Vehicle type of agents between random places.
 const POPULATION_VEHICLE: &str = "car";
+/// Most random trips of a run: more than any city has cars.
+const MOST_TRIPS: usize = 1_000_000;
 /// Stack of agents between random places, unless the options name one.
 const POPULATION_STACK: &str = "idm";
 
@@ -94,6 +96,9 @@ impl Sources<'_> {
     ) -> Result<(), SimulationError> {
         if options.populate == 0 {
             return Ok(());
+        }
+        if options.populate > MOST_TRIPS {
+            return Err(SimulationError::TooManyTrips(options.populate, MOST_TRIPS));
         }
         let stack_name = options
             .populate_stack

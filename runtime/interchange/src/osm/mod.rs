@@ -395,7 +395,8 @@ fn measured(scenario: &Scenario, layout: &Layout, graph: &LaneGraph) -> ImportSu
         turn_lanes: network.roads().map(|(_, road)| with_arrows(road)).sum(),
         lane_changes: network.roads().map(|(_, road)| with_lines(road)).sum(),
         road_km: network.roads().map(|(_, road)| road.length()).sum::<f64>() / 1000.0,
-        lane_km: lane_pieces.map(|lanelet| lanelet.length()).sum::<f64>() / 1000.0,
+        lane_km: // From 0.0: the sum of no numbers is -0.0.
+            lane_pieces.fold(0.0, |sum, lanelet| sum + lanelet.length()) / 1000.0,
         signals: 0,
         controllers: 0,
         signals_unassigned: 0,
