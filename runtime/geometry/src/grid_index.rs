@@ -40,6 +40,8 @@ impl GridIndex {
         let most = (4.0 * positions.len() as f64 + 1024.0).min(MAX_CELLS);
         // The side of which about so many cover the box.
         let smallest = (size.x.max(1.0) * size.y.max(1.0) / most).sqrt();
+        // A long thin box has few cells across, and not more along it than that.
+        let smallest = smallest.max(size.max_element() / most);
         self.cell = cell.max(smallest).max(1e-3);
         self.origin = low;
         self.columns = (size.x / self.cell) as usize + 1;
@@ -144,6 +146,20 @@ mod tests {
                 .filter(|&i| (positions[i as usize] - centre).length_squared() <= radius * radius)
                 .collect();
             prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn places_far_from_each_other_cost_no_more_than_others() {
+        for far in [1e4, 1e9, 1e14, 1e100] {
+            let positions = [DVec2::ZERO, DVec2::new(far, 1.0), DVec2::new(1.0, 0.0)];
+            let mut grid = GridIndex::new();
+            grid.rebuild(&positions, 20.0);
+            assert!(grid.starts.len() < 10_000, "{far}: {}", grid.starts.len());
+            let mut found = Vec::new();
+            grid.for_each_within(DVec2::ZERO, 2.0, |id, _| found.push(id));
+            found.sort_unstable();
+            assert_eq!(found, [0, 2], "{far}");
         }
     }
 }

@@ -369,6 +369,9 @@ impl World {
     }
 
     fn restore_demand(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
+        if !told.fits(self.agents.census().capacity()) {
+            return Err(SaveError::Damaged("who has left points nowhere".into()));
+        }
         self.demand.departures = saved.get::<Departures>(parts::DEPARTURES)?;
         self.demand.spawned = saved.get::<u64>(parts::SPAWNED)?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get(parts::FLOWS)?;
@@ -442,3 +445,6 @@ impl World {
         }
     }
 }
+        let users = self.agents.census().driving();
+        let users = users.map(|agent| self.agents.progress[agent as usize].route);
+            ("who has a route", self.routes.have_users(users)),

@@ -18,8 +18,8 @@ pub(crate) use lent::{
     AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
 };
 pub(crate) use rows::{
-    Claim, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Refusal, Statistics,
-    Wish,
+    Claim, Command, FARTHEST, Identity, LanePosition, Motion, Order, Phase, Progress, Refusal,
+    Statistics, Wish,
 };
 
 use crate::dynamics::keeps_to_lanes;
@@ -236,7 +236,6 @@ impl Agents {
         };
         self.are_of_one_length()
             && self.pedals.len() <= count
-            && self.wish.len() <= count
             && DynamicsLevel::ALL.map(of_level) == self.count
             && self.free.iter().all(|&index| (index as usize) < count)
             && (self.identity.iter().enumerate()).all(|(agent, who)| {
@@ -250,7 +249,7 @@ impl Agents {
                         && routes.has(progress.route)
                         && routes.get(progress.route).holds(progress, position)
                 };
-                is_free || (knows(agent, who) && is_there())
+                is_free || (self.motion[agent].is_sound() && knows(agent, who) && is_there())
             })
     }
 
@@ -373,6 +372,7 @@ mod tests {
         assert_eq!(agents.insert(row(6)), index);
         assert_eq!(pedals_of(&agents.pedals, index as usize), None);
     }
+
     #[test]
     fn indices_are_given_away_alike_after_a_save() {
         let row = |id| Row {
@@ -399,7 +399,6 @@ mod tests {
         });
         assert_eq!(given[0], given[1]);
     }
-
 
     #[test]
     fn an_index_is_free_one_boundary_after_its_removal_was_told() {

@@ -52,6 +52,9 @@ pub(crate) struct Identity {
     pub(crate) level: DynamicsLevel,
 }
 
+/// Farther from the origin nobody is, m: a hundred times as far as files may put something.
+pub(crate) const FARTHEST: f64 = 1e9;
+
 /// How an agent's body moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub(crate) struct Motion {
@@ -68,6 +71,20 @@ pub(crate) struct Motion {
     pub(crate) yaw_rate: f64,
     /// Along the vehicle, in the last step, m/s^2.
     pub(crate) acceleration: f64,
+}
+
+impl Motion {
+    /// Whether a body may move so: all of it is a number, and its place within reach.
+    pub(crate) fn is_sound(&self) -> bool {
+        let place = self.pose.position.abs().max_element().max(self.z.abs());
+        let others = [
+            self.pose.heading,
+            self.speed,
+            self.yaw_rate,
+            self.acceleration,
+        ];
+        place <= FARTHEST && others.iter().all(|value| value.is_finite())
+    }
 }
 
 /// Where an agent is on the lanes.

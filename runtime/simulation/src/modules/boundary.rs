@@ -26,6 +26,11 @@ pub(crate) struct SavedMembership {
 }
 
 impl SavedMembership {
+    /// Whether all whose leaving is still to be told are among so many agents.
+    pub(crate) fn fits(&self, agents: usize) -> bool {
+        self.untold.iter().all(|&agent| (agent as usize) < agents)
+    }
+
     /// Gives the instances of a slot other numbers.
     pub(super) fn renumber(&mut self, slot: Slot, number: impl Fn(u16) -> u16) {
         for told in &mut self.told {

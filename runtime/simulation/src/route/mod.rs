@@ -19,7 +19,7 @@ pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs
 pub(crate) use progress::{Arrival, Travel};
 pub(crate) use store::{RouteId, Routes};
 
-use crate::agents::{LanePosition, Progress};
+use crate::agents::{FARTHEST, LanePosition, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ impl Route {
         let exists = |id: &LaneletId| (*id as usize) < lanelets;
         let goals = self.goals.iter().all(|goal| match goal {
             Goal::Lane { lanelet, .. } => exists(lanelet),
-            Goal::Ground(_) => true,
+            Goal::Ground(place) => place.abs().max_element() <= FARTHEST,
         });
         let legs = self.legs.iter().all(|leg| match leg {
             Leg::Lanes { end } => (*end as usize) < self.lanelets.len(),

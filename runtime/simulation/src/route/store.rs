@@ -103,6 +103,19 @@ impl Routes {
             .is_some_and(|stored| stored.users > 0)
     }
 
+    /// Whether each route has as many users as there are among these, one of each agent.
+    pub(crate) fn have_users(&self, users: impl Iterator<Item = RouteId>) -> bool {
+        let mut counts = vec![0u32; self.stored.len()];
+        for id in users {
+            let Some(count) = counts.get_mut(id.0 as usize) else {
+                return false;
+            };
+            *count += 1;
+        }
+        let stored = self.stored.iter().map(|stored| stored.users);
+        stored.eq(counts)
+    }
+
     /// Whether all routes keep to that many lanelets, and to their own.
     pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
         let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);

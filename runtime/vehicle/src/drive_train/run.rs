@@ -245,6 +245,15 @@ mod tests {
     }
 
     #[test]
+    fn a_gear_that_there_is_not_becomes_the_highest() {
+        let train = willys();
+        let mut drive = Run::new(&train, 5.0, 0.0);
+        drive.shifting.gear = 200;
+        drive.step(FULL, 0.005);
+        assert!(usize::from(drive.shifting.gear) < train.gears.len());
+    }
+
+    #[test]
     fn top_speed_is_where_it_ends_up() {
         for train in [willys(), enviro()] {
             let end = run(Run::new(&train, 0.0, 0.0), FULL, 240.0, 0.01);

@@ -77,6 +77,8 @@ impl Shifting {
         if self.is_reverse || self.rests > 0.0 {
             return;
         }
+        // A save may come from a vehicle with more gears.
+        self.gear = self.gear.min((train.gears.len() - 1) as u8);
         let rpm = train.rpm(self.gear_of(train), speed);
         if rpm >= UP * train.up_rpm && usize::from(self.gear) + 1 < train.gears.len() {
             self.gear += 1;
