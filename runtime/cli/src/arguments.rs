@@ -248,9 +248,14 @@ pub(crate) struct Run {
     /// Save the world at the end, to go on from there later
     #[arg(long, value_name = "FILE")]
     pub(crate) save: Option<PathBuf>,
-    /// Go on from a saved world of this scenario instead of from the start; what `--use` had put into its
-    /// stacks holds on, and another module that `--use` names now starts fresh, which is told
-    #[arg(long, value_name = "FILE")]
+    /// Go on from a saved world of this scenario instead of from the start; seed, steps and time of day are
+    /// in it, what `--use`, `--dynamics` and `--pedestrians` asked for holds on, and what they ask for now is
+    /// another run from there on, which is told
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with_all = ["seed", "dt", "time_of_day", "populate"]
+    )]
     pub(crate) restore: Option<PathBuf>,
     /// Save although a module cannot save what it keeps: it will start fresh
     #[arg(long, requires = "save")]
@@ -271,13 +276,13 @@ pub(crate) struct Check {
     /// Print the JSON Schema of scenario files instead
     #[arg(long, conflicts_with_all = ["file", "json"])]
     pub(crate) schema: bool,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Junction {
     /// The scenario
-    #[command(flatten)]
-    pub(crate) extensions: ExtensionFlags,
     pub(crate) file: PathBuf,
     /// A node of the junction; left out, all junctions are listed
     pub(crate) node: Option<u32>,

@@ -251,3 +251,99 @@ fn another_text_of_a_script_and_another_script_start_fresh() {
     let without = run(&[&restored[..], &["--use", "behaviour=slower.rhai"]].concat());
     assert_eq!(without["state_hash"], other["state_hash"]);
 }
+
+#[test]
+fn what_was_asked_for_holds_on_and_what_is_changed_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = &*scenario("crossroads");
+    let whole = [file, "--seconds", "60", "--dynamics", "lane"];
+    let whole = json(folder, &whole);
+    let save = ["--seconds", "10", "--dynamics", "lane", "--save", "a.rw"];
+    json(folder, &[&[file], &save[..]].concat());
+    let rest = ["--restore", "a.rw", "--seconds", "60"];
+    let restored = json(folder, &[&[file], &rest[..]].concat());
+    assert_eq!(restored["state_hash"], whole["state_hash"]);
+    assert_eq!(restored["reproducible"], true);
+    let other = ["--dynamics", "one_track"];
+    let branch = json(folder, &[&[file], &rest[..], &other].concat());
+    assert_ne!(branch["state_hash"], whole["state_hash"]);
+    assert_eq!(branch["reproducible"], false);
+    assert_eq!(branch["started_fresh"][0]["module"], "dynamics");
+    // The scenario is edited after the save.
+    let edited = |name: &str, edit: fn(&mut Value)| {
+        let text = std::fs::read_to_string(file).unwrap();
+        let mut scenario: Value = serde_json::from_str(&text).unwrap();
+        edit(&mut scenario);
+        std::fs::write(folder.join(name), scenario.to_string()).unwrap();
+    };
+    edited("flows.json", |scenario| {
+        let flows = scenario["flows"].as_object_mut().unwrap();
+        flows.values_mut().next().unwrap()["rate_per_hour"] = 71.into();
+    });
+    let branch = json(folder, &[&["flows.json"], &rest[..]].concat());
+    assert_eq!(branch["started_fresh"][0]["module"], "flows");
+    edited("longer.json", |scenario| {
+        scenario["vehicle_types"]["car"]["length"] = 5.5.into();
+    });
+    let branch = json(folder, &[&["longer.json"], &rest[..]].concat());
+    assert_eq!(branch["started_fresh"][0]["module"], "vehicle types");
+    edited("types.json", |scenario| {
+        let types = scenario["vehicle_types"].as_object_mut().unwrap();
+        types.insert("ambulance".into(), types["car"].clone());
+    });
+    let said = refused(folder, "types.json", "a.rw");
+    assert!(said.contains("other vehicle types"), "{said}");
+}
+
+#[test]
+fn what_a_restored_run_cannot_do_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let file = &*scenario("crossroads");
+    json(folder, &[file, "--seconds", "10", "--save", "a.rw"]);
+    for (words, expected) in [
+        (&["--seed", "7"][..], "cannot be used with '--seed"),
+        (&["--populate", "7"], "cannot be used with '--populate"),
+        (&["--seconds", "4"], "which is at 10.00 s"),
+        (&["--explain", "1@4"], "--explain: 4 s lies before"),
+        (&["--couple", "1@4"], "--couple: 4 s lies before"),
+    ] {
+        let call = [&["run", file, "--restore", "a.rw"], words].concat();
+        let output = roadwright(folder, &call);
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(told(&output).contains(expected), "{}", told(&output));
+    }
+}
+
+#[test]
+fn results_do_not_replace_what_is_read_or_each_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::copy(scenario("crossroads"), folder.join("own.json")).unwrap();
+    let before = std::fs::read(folder.join("own.json")).unwrap();
+    let run = ["run", "own.json", "--seconds", "1", "--quiet"];
+    for (words, expected) in [
+        (
+            &["--save", "own.json"][..],
+            "--save: own.json is what is read",
+        ),
+        (
+            &["--trace", "./own.json"],
+            "--trace: ./own.json is what is read",
+        ),
+        (
+            &["--save", "same", "--signals", "./same"],
+            "--signals: ./same is the file of --save already",
+        ),
+    ] {
+        let output = roadwright(folder, &[&run[..], words].concat());
+        assert_eq!(output.status.code(), Some(2), "{words:?}");
+        assert!(told(&output).contains(expected), "{}", told(&output));
+    }
+    assert_eq!(std::fs::read(folder.join("own.json")).unwrap(), before);
+    assert!(!folder.join("same").exists());
+    let apart = ["--save", "a", "--signals", "b", "--trace", "c.csv"];
+    let output = roadwright(folder, &[&run[..], &apart].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+}

@@ -26,6 +26,15 @@ impl StateHasher {
     }
 }
 
+/// A hash of values by what they look like in full: of what is compared, and never written.
+pub(crate) fn of_words(values: impl Iterator<Item = impl std::fmt::Debug>) -> u64 {
+    let mut hasher = StateHasher::new();
+    for value in values {
+        hasher.add(&format!("{value:?}"));
+    }
+    hasher.finish()
+}
+
 /// The hash of one value.
 #[cfg(test)]
 pub(crate) fn of(value: &impl Serialize) -> u64 {

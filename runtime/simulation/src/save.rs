@@ -10,6 +10,7 @@
 //! that points nowhere is an error and never a panic.
 
 mod frame;
+mod origin;
 mod parts;
 
 pub use frame::SavedWorld;
@@ -21,13 +22,16 @@ use crate::dynamics::{Bodies, Dynamics, StandingTrains};
 use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
-use crate::modules::{Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession};
+use crate::modules::{
+    Anew, Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession,
+};
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
 use crate::route::Routes;
 use crate::stages::company::MOST_SPAWNED;
 use crate::summary::{FreshStart, ReplanCounts, SwapRecord};
 use crate::traffic::{Claims, Contacts, Delays, Encroachment, People, SignalStates};
 use crate::world::World;
+use origin::Origin;
 use roadwright_agent::{Message, Registry, Slot};
 use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
@@ -87,6 +91,12 @@ pub enum SaveError {
          but not their names"
     )]
     OtherStacks,
+    /// The save belongs to a scenario with other vehicle types.
+    #[error(
+        "the saved world has other vehicle types than this scenario, or with other trailers; what they are \
+         may be another, but not which there are"
+    )]
+    OtherVehicleTypes,
     /// The scenario or the options do not fit.
     #[error(transparent)]
     Simulation(#[from] SimulationError),
@@ -200,6 +210,8 @@ impl World {
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
         saved.put(parts::OVERRIDES, &overrides.collect::<Vec<_>>());
+        let origin = Origin::of(self);
+        saved.put(parts::ORIGIN, &origin);
         let deciders = self.modules.signals.deciders(&self.ground);
         saved.put(parts::DECIDERS, &deciders);
         saved.put(parts::FRESH, &self.modules.fresh);
@@ -209,19 +221,20 @@ impl World {
     /// A world that goes on exactly where a saved one was, and notes on modules that could not. One
     /// save restores any number of worlds.
     ///
-    /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day
-    /// and overrides of modules are in the save: seed and step of `options` are not looked at, and
-    /// modules only for the slots that they set.
+    /// `scenario`, `modules` and `options` are those of the saved run. Its seed, time step, time of day,
+    /// level of dynamics, people on foot and overrides of modules are in the save: seed and step of `options`
+    /// are not looked at, level and people only if they are set, and modules only for the slots that they set.
     ///
     /// Other modules, be it those that `options` set or that the stacks of `scenario` name, go to all
     /// agents but those that have chosen others for themselves. They start fresh, and so does another
     /// build of a module, which is noted ([`Summary::started_fresh`](crate::Summary)): that is a branch.
     /// A module that differs in parameters or rate only keeps what it remembers, which is noted as well.
-    /// Routes stay until somebody asks for others.
+    /// Routes stay until somebody asks for others. Other vehicle types behind the same names, other flows, and
+    /// another level or number of people that options ask for are a branch too, and noted.
     ///
     /// # Errors
     /// If the save is damaged, or has parts of another version; if the ground is another one, or stacks
-    /// have other names; or as [`World::new`].
+    /// or vehicle types have other names; or as [`World::new`].
     pub fn restore(
         ground: Arc<Ground>,
         scenario: &Scenario,
@@ -239,7 +252,12 @@ impl World {
             return Err(SaveError::OtherGround);
         }
         let counters: Counters = saved.get(parts::COUNTERS)?;
+        // Worlds that were saved before this was kept do not know.
+        let origin: Option<Origin> = saved.get_if_any(parts::ORIGIN)?;
+        let (dynamics, pedestrians) = origin.as_ref().map_or((None, None), Origin::asked_for);
         let options = RunOptions {
+            dynamics: options.dynamics.or(dynamics),
+            pedestrians: options.pedestrians.or(pedestrians),
             dt: Some(counters.clock.dt),
             seed: Some(counters.clock.seed),
             time_of_day: Some(counters.clock.begins_at),
@@ -249,6 +267,11 @@ impl World {
             ..options.clone()
         };
         let mut world = Self::on_ground(ground, scenario, modules, &options)?;
+        if let Some(origin) = &origin
+            && !origin.has_types(&world.types)
+        {
+            return Err(SaveError::OtherVehicleTypes);
+        }
         world.clock = counters.clock;
         world.agent_updates = counters.agent_updates;
         world.replans = counters.replans;
@@ -259,6 +282,11 @@ impl World {
             world.demand.population = population;
         }
         world.restore_traffic(saved)?;
+        if options.pedestrians != pedestrians {
+            let rate = options.pedestrians_in(scenario)?;
+            let people = &mut world.traffic.people;
+            people.renew_sources(&world.ground, rate, &world.clock);
+        }
         world.restore_messages(saved)?;
         // Worlds that were saved before people could drive have none.
         world.hands = saved.get_if_any::<Hands>(parts::HANDS)?.unwrap_or_default();
@@ -271,7 +299,11 @@ impl World {
         world.check_indices()?;
         world.messages.count();
         world.dynamics.rigid.find_displaced(&world.ground);
-        let notes = world.restore_modules(saved, &instances, succession)?;
+        let others = match origin {
+            Some(origin) => origin.differences(&Origin::of(&world)),
+            None => Vec::new(),
+        };
+        let notes = world.restore_modules(saved, &instances, succession, others)?;
         let bodies = Bodies {
             ground: &world.ground,
             agents: world.agents.lent(),
@@ -334,15 +366,21 @@ impl World {
         saved: &SavedWorld,
         instances: &[SavedInstance],
         succession: Succession,
+        others: Vec<Anew>,
     ) -> Result<Vec<String>, SaveError> {
         let told: SavedMembership = saved.get(parts::MEMBERSHIP)?;
+        if !told.fits(self.agents.census().capacity()) {
+            return Err(SaveError::Damaged("who has left points nowhere".into()));
+        }
         let now = self.modules.signals.deciders(&self.ground);
         // Worlds that were saved before it was kept have the same ones: their hash says so.
         let was: Option<Vec<Decider>> = saved.get_if_any(parts::DECIDERS)?;
         let deciders = (was.as_ref().unwrap_or(&now).as_slice(), now.as_slice());
         let (clock, agents) = (&self.clock, &mut self.agents);
         let modules = &mut self.modules;
-        let anew = modules.restore_states((clock, agents), (instances, told), deciders, succession);
+        let mut anew =
+            modules.restore_states((clock, agents), (instances, told), deciders, succession);
+        anew.extend(others);
         // Those of an earlier branch stay known.
         self.modules.fresh = saved.get_if_any(parts::FRESH)?.unwrap_or_default();
         let mut notes = Vec::new();
@@ -369,20 +407,18 @@ impl World {
     }
 
     fn restore_demand(&mut self, saved: &SavedWorld) -> Result<(), SaveError> {
-        if !told.fits(self.agents.census().capacity()) {
-            return Err(SaveError::Damaged("who has left points nowhere".into()));
-        }
         self.demand.departures = saved.get::<Departures>(parts::DEPARTURES)?;
         self.demand.spawned = saved.get::<u64>(parts::SPAWNED)?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get(parts::FLOWS)?;
         self.demand.retired_flows = retired;
+        let time = self.time();
         // By id and not by place: each flow goes on where that of its id was.
         for flow in &mut self.demand.flows {
             let before = flows.iter().find(|before| before.id == flow.progress().id);
             if let Some(before) = before
-                && !flow.resume(before.clone())
+                && !flow.resume(before.clone(), time)
             {
-                return Err(SaveError::Damaged("a flow never ends".into()));
+                return Err(SaveError::Damaged("a flow is at no time".into()));
             }
         }
         Ok(())
@@ -411,6 +447,8 @@ impl World {
                     .fit(agent as u32, self.types.train(who.vehicle_type))
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
+        let users = self.agents.census().driving();
+        let users = users.map(|agent| self.agents.progress[agent as usize].route);
         let checks = [
             ("a lanelet", self.traffic.delays.0.len() == lanelets),
             ("an added vehicle", self.demand.spawned <= MOST_SPAWNED),
@@ -430,6 +468,7 @@ impl World {
                 "an agent",
                 self.agents.are_sound(lanelets, &self.routes, knows),
             ),
+            ("who has a route", self.routes.have_users(users)),
             ("a message", self.messages.mail.iter().all(receives)),
             (
                 "a departure",
@@ -445,6 +484,3 @@ impl World {
         }
     }
 }
-        let users = self.agents.census().driving();
-        let users = users.map(|agent| self.agents.progress[agent as usize].route);
-            ("who has a route", self.routes.have_users(users)),

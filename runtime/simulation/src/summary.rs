@@ -147,9 +147,10 @@ pub struct FreshStart {
     pub step: u64,
     /// Simulation time, s.
     pub time: f64,
-    /// Name of the slot.
+    /// Name of the slot; `scenario` for what is no module: `vehicle types`, `flows`, `dynamics`, `pedestrians`.
     pub slot: String,
-    /// Id of the module, or of several where a slot has several; `none` for a slot that is empty now.
+    /// Id of the module, or of several where a slot has several; `none` for a slot that is empty now. Else
+    /// what is another in the scenario or the options.
     pub module: String,
     /// What happened, for people.
     pub why: String,

@@ -207,6 +207,19 @@ pub(crate) struct VehicleTypes {
 }
 
 impl VehicleTypes {
+    /// What each number stands for: the names of types, and which trailers are towed.
+    pub(crate) fn numbering(&self) -> Vec<String> {
+        let parts = self.parts.iter().map(|part| format!("{part:?}"));
+        self.names.iter().cloned().chain(parts).collect()
+    }
+
+    /// A hash of all that types are, apart from their names.
+    pub(crate) fn hash(&self) -> u64 {
+        let bodies = (&self.types, &self.rigid, &self.trains);
+        let all = (bodies, &self.drive_trains, self.physics_rate_hz);
+        crate::hash::of_words([all].into_iter())
+    }
+
     pub(crate) fn new(scenario: &roadwright_scenario::Scenario) -> Self {
         // All lists are in the order of names: the number of a type is its place in each of them.
         let names = scenario.vehicle_types().keys().cloned().collect();

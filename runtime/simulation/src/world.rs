@@ -66,7 +66,7 @@ pub struct World {
     /// Whether agents without a place or goal are refused instead of ending the run.
     lenient: bool,
     /// People who come to each side of a crossing in an hour, whatever the scenario says.
-    pedestrians: Option<f64>,
+    pub(crate) pedestrians: Option<f64>,
     /// Whether all bodies are compared for contacts.
     verify: bool,
     /// Threads beside the calling one; `None` for none.

@@ -3,7 +3,7 @@
 use crate::common::{all_shipped, has_scripts, shipped};
 use crate::random_steps::Random;
 use proptest::prelude::*;
-use roadwright_scenario::Scenario;
+use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_simulation::{Ground, RunOptions, SaveError, SavedWorld, World, builtin_modules};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -122,6 +122,46 @@ fn every_shipped_scenario_goes_on_from_a_random_step() {
 }
 
 #[test]
+fn what_a_run_was_asked_for_holds_on() {
+    let scenario = shipped("old-town");
+    let asked = RunOptions {
+        dt: Some(0.1),
+        populate: 150,
+        dynamics: Some(DynamicsLevel::Lane),
+        pedestrians: Some(300.0),
+        ..RunOptions::default()
+    };
+    let mut whole = World::new(&scenario, &builtin_modules(), &asked).unwrap();
+    run(&mut whole, 20);
+    // Many are still to appear.
+    assert!(whole.counts().waiting > 10, "{:?}", whole.counts());
+    let saved = whole.save(false).unwrap();
+    run(&mut whole, 900);
+    let mut again = restore(&scenario, &saved, 2).unwrap();
+    run(&mut again, 900);
+    assert_eq!(again.summary(), whole.summary());
+    // What is asked for when it is restored goes before it, and is told.
+    let other = RunOptions {
+        dynamics: Some(DynamicsLevel::OneTrack),
+        pedestrians: Some(0.0),
+        ..RunOptions::default()
+    };
+    let ground = Ground::new(&scenario);
+    let restored = World::restore(ground, &scenario, &builtin_modules(), &other, &saved);
+    let (mut branch, notes) = restored.unwrap();
+    assert_eq!(
+        notes,
+        [
+            "scenario dynamics: those who appear from now on have another level",
+            "scenario pedestrians: others come from now on"
+        ]
+    );
+    assert_eq!(branch.summary().started_fresh.len(), 2);
+    run(&mut branch, 900);
+    assert_ne!(branch.state_hash(), whole.state_hash());
+}
+
+#[test]
 fn another_ground_is_an_error() {
     let scenario = shipped("crossroads");
     let world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
@@ -215,24 +255,6 @@ fn the_version_of_a_part_is_told_before_other_roads() {
     assert!(matches!(error, SaveError::Older { part, .. } if part == "claims"));
 }
 
-proptest! {
-    #[test]
-    fn damaged_saves_are_refused(
-        damage in proptest::collection::vec((any::<prop::sample::Index>(), 1u8..), 0..6),
-        cut in proptest::option::of(any::<prop::sample::Index>()),
-    ) {
-        let mut bytes = busy().to_vec();
-        for (at, value) in damage {
-            let at = at.index(bytes.len());
-            bytes[at] ^= value;
-        }
-        if let Some(cut) = cut {
-            bytes.truncate(cut.index(bytes.len()));
-        }
-        let is_sound = bytes == busy();
-        prop_assert_eq!(SavedWorld::from_bytes(&bytes).is_ok(), is_sound);
-    }
-}
 #[test]
 fn numbers_that_somebody_made_up_are_refused() {
     let scenario = shipped("crossroads");
@@ -268,3 +290,21 @@ fn numbers_that_somebody_made_up_are_refused() {
     assert_eq!(used, damaged("who has a route points nowhere"));
 }
 
+proptest! {
+    #[test]
+    fn damaged_saves_are_refused(
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), 1u8..), 0..6),
+        cut in proptest::option::of(any::<prop::sample::Index>()),
+    ) {
+        let mut bytes = busy().to_vec();
+        for (at, value) in damage {
+            let at = at.index(bytes.len());
+            bytes[at] ^= value;
+        }
+        if let Some(cut) = cut {
+            bytes.truncate(cut.index(bytes.len()));
+        }
+        let is_sound = bytes == busy();
+        prop_assert_eq!(SavedWorld::from_bytes(&bytes).is_ok(), is_sound);
+    }
+}

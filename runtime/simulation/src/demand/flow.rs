@@ -19,28 +19,30 @@ use serde::{Deserialize, Serialize};
 pub(crate) enum AgentKey {
     /// Of the scenario, or a random trip.
     Counted(u64),
+    /// A vehicle that a script has added, numbered from 1.
+    Added(u64),
     /// The agent of a flow, numbered from 1.
     OfFlow(FlowId, u64),
 }
 
 impl AgentKey {
+    const ADDED: u64 = 1 << 39;
     const FIRST_OF_FLOWS: u64 = 1 << 40;
 
-    const ADDED: u64 = 1 << 39;
     pub(crate) fn of(id: u64) -> Self {
         if let Some(place) = id.checked_sub(Self::FIRST_OF_FLOWS) {
             return Self::OfFlow(FlowId((place >> 32) as u32), place & u64::from(u32::MAX));
         }
-    }
-
         id.checked_sub(Self::ADDED)
             .map_or(Self::Counted(id), Self::Added)
+    }
+
     pub(crate) fn id(self) -> u64 {
         match self {
             Self::Counted(id) => id,
+            Self::Added(number) => Self::ADDED + number,
             Self::OfFlow(flow, number) => Self::FIRST_OF_FLOWS + (u64::from(flow.0) << 32) + number,
         }
-            Self::Added(number) => Self::ADDED + number,
     }
 }
 
@@ -49,9 +51,9 @@ impl AgentKey {
 pub fn agent_name(id: u64) -> String {
     match AgentKey::of(id) {
         AgentKey::Counted(id) => format!("agent {id}"),
+        AgentKey::Added(number) => format!("added vehicle {number}"),
         AgentKey::OfFlow(flow, number) => format!("{flow}, {number}{}", ordinal(number)),
     }
-        AgentKey::Added(number) => format!("added vehicle {number}"),
 }
 
 fn ordinal(number: u64) -> &'static str {
@@ -136,13 +138,19 @@ impl RunningFlow {
         &self.progress
     }
 
-    /// Goes on exactly from where the flow was; `false` if it cannot have been there.
-    pub(crate) fn resume(&mut self, progress: FlowProgress) -> bool {
-        let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
-        if !is_same || progress.next_time.is_nan() || progress.next_time < self.flow.begin {
+    /// Goes on at a time, s, exactly from where the flow was; one that has another rate or begin now, as after
+    /// an edit. `false` if it was nowhere.
+    pub(crate) fn resume(&mut self, progress: FlowProgress, time: f64) -> bool {
+        if progress.next_time.is_nan() {
             return false;
         }
-        self.progress = progress;
+        let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
+        if is_same && progress.next_time >= self.flow.begin {
+            self.progress = progress;
+        } else {
+            self.continue_from(&progress);
+            self.start_after(time);
+        }
         true
     }
 
@@ -191,10 +199,10 @@ mod tests {
         );
         let name = |number| agent_name(AgentKey::OfFlow(FlowId(3), number).id());
         assert_eq!(agent_name(7), "agent 7");
+        assert_eq!(agent_name(AgentKey::Added(2).id()), "added vehicle 2");
         assert_eq!(
             [1, 12, 22].map(name),
             ["flow 3, 1st", "flow 3, 12th", "flow 3, 22nd"]
         );
     }
 }
-        assert_eq!(agent_name(AgentKey::Added(2).id()), "added vehicle 2");

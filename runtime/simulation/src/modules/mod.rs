@@ -12,7 +12,7 @@ pub(crate) use boundary::SavedMembership;
 pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedInstance, SavedSwap};
 pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};
-pub(crate) use succession::{SavedStacks, Succession};
+pub(crate) use succession::{Anew, SavedStacks, Succession};
 
 use crate::agents::{Agents, Census};
 use crate::clock::Clock;

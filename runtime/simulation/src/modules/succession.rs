@@ -18,12 +18,12 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct SavedStacks(Vec<(String, Instances)>);
 
-/// A module that does not go on where a saved world was.
+/// A module, or a part of the scenario, that does not go on where a saved world was.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anew {
-    /// Name of its slot.
+    /// Name of its slot, or `scenario`.
     pub(crate) slot: String,
-    /// Its id; several for a slot that takes several.
+    /// Its id, several for a slot that takes several, or what is another in the scenario.
     pub(crate) module: String,
     /// Why.
     pub(crate) why: String,

@@ -104,6 +104,8 @@ parts! {
     STACKS "stacks" 1;
     /// Modules that the run had in the place of those of its stacks.
     OVERRIDES "overrides" 1;
+    /// What the scenario and the options were, as far as it matters for what is to come.
+    ORIGIN "origin" 1;
     /// Who decided about each programme of signals.
     DECIDERS "deciders" 1;
     /// Modules that did not go on where a save was.

@@ -18,12 +18,12 @@ use crate::{Outcome, extensions};
 use anyhow::{Context, bail};
 use explain::Explainer;
 use report::Document;
-use roadwright_agent::Registry;
+use roadwright_agent::{ModuleError, Registry};
 use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
     Ending, Ground, JunctionFigures, JunctionWatch, Observer, RunOptions, SaveError, SavedWorld,
-    Session, World,
+    Session, SimulationError, World,
 };
 use stage_times::StageTimes;
 use statistics::StatisticsTables;
@@ -42,6 +42,9 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
     keep_apart(arguments)?;
     let (host, world) = open(arguments, &scenario, &options)?;
+    if arguments.restore.is_some() {
+        check_times(arguments, &world)?;
+    }
     let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
     let lights = arguments.signals.as_deref().map(SignalTable::create);
     let mut lights = lights.transpose()?;
@@ -122,9 +125,6 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     }
 }
 
-/// Whether only errors are told on the way.
-fn is_quiet(arguments: &Run) -> bool {
-    arguments.quiet || arguments.json
 /// Refuses to write over what is read, or two results into one file.
 fn keep_apart(arguments: &Run) -> anyhow::Result<()> {
     let scores = arguments.trace.as_ref();
@@ -171,6 +171,9 @@ fn earliest(times: impl Iterator<Item = f64>) -> Option<f64> {
     times.min_by(f64::total_cmp)
 }
 
+/// Whether only errors are told on the way.
+fn is_quiet(arguments: &Run) -> bool {
+    arguments.quiet || arguments.json
 }
 
 /// The modules of a run, and its world at the beginning or where a saved one was.
@@ -241,8 +244,22 @@ fn restore(
     let bytes = roadwright_files::read(path, LARGEST_SAVE).with_context(at)?;
     let saved = SavedWorld::from_bytes(&bytes).with_context(at)?;
     let ground = Ground::new(scenario);
-    let (world, notes) =
-        World::restore(ground, scenario, modules, options, &saved).with_context(at)?;
+    let restored = World::restore(ground, scenario, modules, options, &saved);
+    let is_missing = matches!(
+        &restored,
+        Err(SaveError::Simulation(SimulationError::Module(
+            ModuleError::Unknown { .. }
+        )))
+    );
+    let at = || match is_missing {
+        true => format!(
+            "{}: a module is missing; name the folder of its plugin with --plugins, or \
+             another module with --use",
+            at()
+        ),
+        false => at(),
+    };
+    let (world, notes) = restored.with_context(at)?;
     if !quiet {
         for note in &notes {
             say!("not exact: {note}");

@@ -90,7 +90,7 @@ impl People {
     }
 
     /// Takes the rates that hold on a ground from now on.
-    pub(super) fn renew_sources(&mut self, ground: &Ground, rate: f64, clock: &Clock) {
+    pub(crate) fn renew_sources(&mut self, ground: &Ground, rate: f64, clock: &Clock) {
         let mut sources = of(ground, rate, clock.seed, clock.time());
         for source in &mut sources {
             let before = self.sources.iter().find(|before| before.key == source.key);
