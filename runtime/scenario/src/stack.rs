@@ -438,6 +438,24 @@ mod tests {
     }
 
     #[test]
+    fn a_slot_that_may_be_empty_takes_one_or_none() {
+        let list = |count| vec![ModuleSetting::new("x"); count];
+        let made = |count| Option::<ModuleSetting>::from_list(list(count));
+        assert_eq!(made(0), Some(None));
+        assert_eq!(made(1), Some(Some(ModuleSetting::new("x"))));
+        assert_eq!(made(2), None);
+        for count in 0..3 {
+            assert_eq!(HowMany::Optional.fits(count), made(count).is_some());
+            let Some(mut slot) = made(count) else {
+                continue;
+            };
+            assert_eq!(SlotSettings::as_slice(&slot), list(count));
+            assert_eq!(slot.as_slice_mut().len(), count);
+            assert_eq!(slot.is_absent(), count == 0);
+        }
+    }
+
+    #[test]
     fn a_slot_takes_as_many_as_it_says() {
         for slot in Slot::ALL {
             for count in 0..4 {
