@@ -247,9 +247,9 @@ impl Snapshot {
         place.ok().map(|place| &self.mechanics[place])
     }
 
-    /// A hash over what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
-    /// the order of ids, then trailers, then number and place of each
-    /// person. Two runs that look the same have the same hash, however they are stored.
+    /// A hash over the step and what can be seen: id, x, y, heading and speed of each vehicle, bit by bit, in
+    /// the order of ids, then trailers, number and place of each person, and what is loose. Two runs that look
+    /// the same in one step have the same hash, however they are stored.
     pub fn hash(&self) -> u64 {
         // Only what can be seen: a change of structure may change the hash of the state, never this one.
         let mut vehicles: Vec<&VehicleRecord> = self.vehicles.iter().collect();

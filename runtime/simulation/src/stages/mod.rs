@@ -4,16 +4,17 @@
 //! | stage | reads | writes |
 //! | --- | --- | --- |
 //! | [`appear`] | ground, vehicle types, claims, delays, modules, levels | demand, index, all columns of new agents, routes, dynamics, log |
-//! | claims (`traffic/claims`) | ground, vehicle types, routes, index, identity, motion, position, progress, statistics | claims, claim, signals |
+//! | claims (`traffic/claims`) | ground, vehicle types, routes, index, identity, motion, position, progress, statistics | claims, claim, signals, people |
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
 //! | [`way_round`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
-//! | [`behave`] | all that perception reads, modules, messages | wish, position, progress |
+//! | [`behave`] | all that perception reads, modules, messages | wish, position, progress, claim, routes |
 //! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
-//! | [`control`], with turns on the spot (`pivot.rs`) | all that perception reads, modules | command, claim, statistics, pedals |
-//! | [`advance`] | ground, vehicle types, identity, command, pedals, routes | motion, dynamics, position, progress, statistics, identity |
+//! | [`control`], with turns on the spot (`pivot.rs`), then people's hands (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
+//! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, neighbours, contacts, statistics |
+//! | accounts (`agents/accounts.rs`), if a fitness wants them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
 //! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
 pub(crate) mod advance;
