@@ -182,4 +182,19 @@ mod tests {
         assert_eq!(routes.take(route(&[9])), a);
         assert_eq!(routes.get(c).lanelet(1), Some(2));
     }
+
+    #[test]
+    fn each_route_has_the_users_that_there_are() {
+        let mut routes = Routes::default();
+        let a = routes.take(route(&[1, 2]));
+        routes.take(route(&[1, 2]));
+        let b = routes.take(route(&[3]));
+        let have = |routes: &Routes, users: &[RouteId]| routes.have_users(users.iter().copied());
+        assert!(have(&routes, &[a, b, a]));
+        assert!(!have(&routes, &[a, b]));
+        assert!(!have(&routes, &[a, a, b, b]));
+        assert!(!have(&routes, &[a, a, b, RouteId(7)]));
+        routes.release(b);
+        assert!(have(&routes, &[a, a]));
+    }
 }
