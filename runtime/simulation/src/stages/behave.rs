@@ -21,7 +21,7 @@ const ROOM_FOR_ANOTHER: f64 = 15.0;
 pub(crate) struct Behaving {
     rota: Rota,
     pub(crate) rows: Rows<BehaviourInput, BehaviourOutput>,
-    /// The rows of a batch in the order of ids.
+    /// The rows of a batch in the order of ids; empty if they are in it.
     by_id: Vec<u32>,
 }
 
@@ -58,10 +58,13 @@ pub(crate) fn behave(
         // By id: of two who want over into one gap the same one gets it, wherever agents are stored.
         let (agents, ids) = due;
         stage.by_id.clear();
-        stage.by_id.extend(0..agents.len() as u32);
-        stage.by_id.sort_unstable_by_key(|&row| ids[row as usize]);
-        for &row in &stage.by_id {
-            let row = row as usize;
+        // Mostly they are: it changes when indices are used again.
+        if !ids.is_sorted() {
+            stage.by_id.extend(0..agents.len() as u32);
+            stage.by_id.sort_unstable_by_key(|&row| ids[row as usize]);
+        }
+        for place in 0..agents.len() {
+            let row = stage.by_id.get(place).map_or(place, |&row| row as usize);
             world.take_output(agents[row], &stage.rows.outputs[row]);
         }
         world.apply(effects);
