@@ -58,7 +58,7 @@ pub(crate) fn behave(
         // By id: of two who want over into one gap the same one gets it, wherever agents are stored.
         let (agents, ids) = due;
         stage.by_id.clear();
-        // Mostly they are: it changes when indices are used again.
+        // They are while agents come in the order of their ids.
         if !ids.is_sorted() {
             stage.by_id.extend(0..agents.len() as u32);
             stage.by_id.sort_unstable_by_key(|&row| ids[row as usize]);
