@@ -289,6 +289,17 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
+    fn driver(id: u64) -> Row {
+        Row {
+            identity: Identity {
+                id,
+                phase: Phase::Driving,
+                ..Identity::default()
+            },
+            ..Row::default()
+        }
+    }
+
     fn hash(row: &Row) -> u64 {
         crate::hash::of(row)
     }
@@ -349,16 +360,8 @@ mod tests {
 
     #[test]
     fn pedals_go_with_their_agent() {
-        let row = |id| Row {
-            identity: Identity {
-                id,
-                phase: Phase::Driving,
-                ..Identity::default()
-            },
-            ..Row::default()
-        };
         let mut agents = Agents::default();
-        let index = agents.insert(row(5));
+        let index = agents.insert(driver(5));
         let held = PedalCommand::default();
         let order = Order {
             pedals: Some(held),
@@ -369,22 +372,14 @@ mod tests {
         agents.remove(index);
         agents.note_told();
         agents.release();
-        assert_eq!(agents.insert(row(6)), index);
+        assert_eq!(agents.insert(driver(6)), index);
         assert_eq!(pedals_of(&agents.pedals, index as usize), None);
     }
 
     #[test]
     fn indices_are_given_away_alike_after_a_save() {
-        let row = |id| Row {
-            identity: Identity {
-                id,
-                phase: Phase::Driving,
-                ..Identity::default()
-            },
-            ..Row::default()
-        };
         let mut agents = Agents::default();
-        let [a, b, c] = [7, 5, 6].map(|id| agents.insert(row(id)));
+        let [a, b, c] = [7, 5, 6].map(|id| agents.insert(driver(id)));
         // In the order of their ids, which is not that of their indices.
         for index in [b, c, a] {
             agents.remove(index);
@@ -395,23 +390,15 @@ mod tests {
         restored.index_ids();
         let given = [agents, restored].map(|mut agents| {
             agents.release();
-            [8, 9, 10].map(|id| agents.insert(row(id)))
+            [8, 9, 10].map(|id| agents.insert(driver(id)))
         });
         assert_eq!(given[0], given[1]);
     }
 
     #[test]
     fn an_index_is_free_one_boundary_after_its_removal_was_told() {
-        let row = |id| Row {
-            identity: Identity {
-                id,
-                phase: Phase::Driving,
-                ..Identity::default()
-            },
-            ..Row::default()
-        };
         let mut agents = Agents::default();
-        let a = agents.insert(row(5));
+        let a = agents.insert(driver(5));
         assert_eq!(
             (agents.census().find(5), agents.census().count()),
             (Some(a), 1)
@@ -424,9 +411,9 @@ mod tests {
         // The boundary at which the removal is told: the index is not free yet.
         agents.release();
         agents.note_told();
-        let b = agents.insert(row(6));
+        let b = agents.insert(driver(6));
         assert_ne!(a, b);
         agents.release();
-        assert_eq!(agents.insert(row(7)), a);
+        assert_eq!(agents.insert(driver(7)), a);
     }
 }

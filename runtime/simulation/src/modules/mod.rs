@@ -57,18 +57,25 @@ pub(crate) struct Modules {
 /// What keeps stacks and plans of signals of a scenario from being put together: modules and parameters that
 /// there are not. All of it, where a run stops at the first.
 pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
-    let (mut pools, dt) = (Pools::new(), scenario.settings().dt);
-    let mut unfit = Vec::new();
-    for (name, stack) in scenario.stacks() {
-        for slot in Slot::ALL {
-            let made = pools
-                .of_mut(slot)
-                .instance_of(name, stack.settings(slot), registry, dt);
-            unfit.extend(made.err().map(SimulationError::from));
-        }
-    }
-    unfit.extend(signal_controllers::unfit(scenario, registry));
-    unfit
+    let stacks = unfit_stacks(scenario.stacks().iter(), registry, scenario.settings().dt);
+    let signals = signal_controllers::unfit(scenario, registry);
+    stacks.map(SimulationError::from).chain(signals).collect()
+}
+
+/// What keeps stacks from being put together, slot by slot. Modules are made and dropped: what is wrong is
+/// known only then.
+fn unfit_stacks<'a>(
+    stacks: impl Iterator<Item = (&'a String, &'a Stack)>,
+    registry: &Registry,
+    dt: f64,
+) -> impl Iterator<Item = ModuleError> {
+    let mut pools = Pools::new();
+    let slots = stacks.flat_map(|stack| Slot::ALL.map(|slot| (stack, slot)));
+    slots.filter_map(move |((name, stack), slot)| {
+        let pool = pools.of_mut(slot);
+        let made = pool.instance_of(name, stack.settings(slot), registry, dt);
+        made.err()
+    })
 }
 
 impl Modules {
@@ -122,12 +129,10 @@ impl Modules {
         scenario: &Scenario,
         registry: &Registry,
     ) -> Result<(), ModuleError> {
-        // Made and dropped: whether a stack can be put together is known only when its modules are made.
-        let mut pools = Pools::new();
-        for (name, stack) in self.stacks_of(scenario) {
-            pools.instances_of(&name, &stack, registry, self.dt)?;
-        }
-        Ok(())
+        let stacks = self.stacks_of(scenario);
+        let stacks = stacks.iter().map(|(name, stack)| (name, stack));
+        let first = unfit_stacks(stacks, registry, self.dt).next();
+        first.map_or(Ok(()), Err)
     }
 
     /// The new stacks of an edited scenario. A module that differs in parameters only goes on with
