@@ -21,8 +21,8 @@ const ROOM_FOR_ANOTHER: f64 = 15.0;
 pub(crate) struct Behaving {
     rota: Rota,
     pub(crate) rows: Rows<BehaviourInput, BehaviourOutput>,
-    /// The rows of a batch in the order of ids; empty if they are in it.
-    by_id: Vec<u32>,
+    /// The rows of a batch that want to change lanes.
+    changing: Vec<u32>,
 }
 
 /// Asks the behaviours about the agents whose turn it is, and does what they ask for.
@@ -55,16 +55,19 @@ pub(crate) fn behave(
         // All agents of an instance are asked about the world as it is, and only then anything
         // changes: what one is told does not depend on whether another was asked before it.
         let effects = ask(&mut stage.rows, helpers, world, number, due, scene.as_ref());
-        // By id: of two who want over into one gap the same one gets it, wherever agents are stored.
         let (agents, ids) = due;
-        stage.by_id.clear();
-        // They are while agents come in the order of their ids.
-        if !ids.is_sorted() {
-            stage.by_id.extend(0..agents.len() as u32);
-            stage.by_id.sort_unstable_by_key(|&row| ids[row as usize]);
+        stage.changing.clear();
+        for (row, (&agent, output)) in agents.iter().zip(&stage.rows.outputs).enumerate() {
+            match output.lane_change == 0.0 {
+                true => world.take_output(agent, output),
+                false => stage.changing.push(row as u32),
+            }
         }
-        for place in 0..agents.len() {
-            let row = stage.by_id.get(place).map_or(place, |&row| row as usize);
+        // By id: of two who want over into one gap the same one gets it, wherever agents are stored.
+        let changing = &mut stage.changing;
+        changing.sort_unstable_by_key(|&row| ids[row as usize]);
+        for &row in &*changing {
+            let row = row as usize;
             world.take_output(agents[row], &stage.rows.outputs[row]);
         }
         world.apply(effects);
