@@ -81,8 +81,8 @@ pub use behaviour::{
     Outlook, Scene,
 };
 pub use module::{
-    Behaviour, Conduct, Controller, Fitness, Logic, LogicState, Lookahead, Module, ModuleInfo,
-    Planner, PlannerView, Step, StepBoundary, Swap,
+    Behaviour, Conduct, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module,
+    ModuleInfo, Planner, PlannerView, Step, StepBoundary, Swap,
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;

@@ -77,6 +77,23 @@ pub enum LogicState {
     Unknown,
 }
 
+/// Answers that a logic from outside owed and did not give.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// Answers that the built-in module behind it gave instead. Answers that the interface lets a module leave to
+    /// the host are not among them.
+    pub answers: u64,
+    /// What went wrong first, for people.
+    pub reason: String,
+    /// The build that failed, as [`Logic::version`] names it.
+    pub build: String,
+    /// Whether it is not asked any more: the built-in module drives until another build comes.
+    pub is_out: bool,
+    /// Whether a process died or a time limit on the wall clock passed, so that the same run may fail at another
+    /// time, or not at all.
+    pub depends_on_machine: bool,
+}
+
 /// What the logic of all slots has in common. Logic that keeps no state needs none of it.
 pub trait Logic: Send + Sync {
     /// All that it keeps between steps, for a save.
@@ -95,6 +112,16 @@ pub trait Logic: Send + Sync {
     /// Which build of it runs, for records; empty for what is built in.
     fn version(&self) -> String {
         String::new()
+    }
+
+    /// What it has failed at since [`Logic::take_failure`] was last called; `None` if nothing.
+    fn failure(&self) -> Option<Failure> {
+        None
+    }
+
+    /// As [`Logic::failure`], and forgets it.
+    fn take_failure(&mut self) -> Option<Failure> {
+        None
     }
 
     // The host may cut batches, ask in parallel and skip boundaries; a logic says what it needs. Those

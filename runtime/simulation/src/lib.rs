@@ -97,6 +97,7 @@ pub use inspect::{
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
+pub use modules::ModuleFailure;
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
 pub use planned_way::{PlannedWay, WayFinder};
 pub use roadwright_vehicle::DriveReading;

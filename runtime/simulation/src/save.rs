@@ -23,7 +23,8 @@ use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{Groups, Log};
 use crate::modules::{
-    Anew, Decider, SavedInstance, SavedMembership, SavedStacks, SavedSwap, Succession,
+    Anew, Decider, ModuleFailures, SavedInstance, SavedMembership, SavedStacks, SavedSwap,
+    Succession,
 };
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
 use crate::route::Routes;
@@ -206,6 +207,7 @@ impl World {
             parts::SWAPS,
             &swaps.map(SavedSwap::from).collect::<Vec<_>>(),
         );
+        saved.put(parts::FAILURES, &self.modules.failures);
         saved.put(parts::STACKS, &self.modules.saved_stacks());
         let overrides = self.modules.overrides.all();
         let overrides = overrides.map(|(slot, modules)| (slot.name(), modules));
@@ -403,6 +405,8 @@ impl World {
         }
         let swaps: Vec<SavedSwap> = saved.get(parts::SWAPS)?;
         self.modules.swaps = swaps.into_iter().map(SwapRecord::from).collect();
+        let failures: Option<ModuleFailures> = saved.get_if_any(parts::FAILURES)?;
+        self.modules.failures = failures.unwrap_or_default();
         Ok(notes)
     }
 

@@ -1,6 +1,7 @@
 //! What came of a run.
 
 use crate::dynamics::LooseCounts;
+use crate::modules::ModuleFailures;
 use crate::options::Population;
 use crate::traffic::{Collision, PeopleCounts};
 use serde::{Deserialize, Serialize};
@@ -71,14 +72,39 @@ impl Statistic {
 }
 
 /// A module that is not built in.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRecord {
     /// Name of its slot.
     pub slot: &'static str,
     /// Its id.
     pub module: String,
-    /// Version, hash and tier of its build.
+    /// Version, hash and tier of its build; of the last one, if the module is out.
     pub build: String,
+    /// Simulation time, s, from which the built-in module has driven in its place, because it failed; `None` if the
+    /// module is in use.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub out_since: Option<f64>,
+}
+
+impl ModuleRecord {
+    /// The record of a module that is in use, or that was thrown out; `None` for what is built in.
+    pub(crate) fn of(
+        slot: &'static str,
+        module: &str,
+        build: String,
+        failures: &ModuleFailures,
+    ) -> Option<Self> {
+        let is_out = build.is_empty();
+        let failure = failures.of(module).filter(|_| is_out);
+        let out_since = failure.and_then(|failure| failure.out_since);
+        let build = failure.map_or(build, |failure| failure.build.clone());
+        (!is_out || out_since.is_some()).then(|| Self {
+            slot,
+            module: module.to_owned(),
+            build,
+            out_since,
+        })
+    }
 }
 
 /// How often routes were planned again while agents drove, since they stood. The other reason, that a lane

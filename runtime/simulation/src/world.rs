@@ -183,6 +183,7 @@ impl World {
         begins(Stage::Collide);
         self.collide();
         self.walk_strays();
+        self.modules.take_failures(self.clock.time());
         self.clock.step += 1;
         let (demand, time) = (&mut self.demand, self.clock.time());
         let ended = &self.finished.rows[ended..];

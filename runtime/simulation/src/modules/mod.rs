@@ -2,6 +2,7 @@
 
 mod batch;
 mod boundary;
+mod failures;
 mod pool;
 mod saving;
 mod signal_controllers;
@@ -9,6 +10,8 @@ mod succession;
 
 pub(crate) use batch::{Rota, Rows, SLICE, batches};
 pub(crate) use boundary::SavedMembership;
+pub use failures::ModuleFailure;
+pub(crate) use failures::ModuleFailures;
 pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedInstance, SavedSwap};
 pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};
@@ -28,7 +31,7 @@ use roadwright_agent::{
     Behaviour, Controller, Fitness, Module, ModuleError, PlannerView, Registry, Slot,
 };
 use roadwright_scenario::{ModuleSetting, Scenario, Stack};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Stacks, and the instances behind them.
@@ -47,6 +50,8 @@ pub(crate) struct Modules {
     membership: Membership,
     /// Modules that were replaced, in order.
     pub(crate) swaps: Vec<SwapRecord>,
+    /// What modules have failed at in the steps so far.
+    pub(crate) failures: ModuleFailures,
     /// Modules that did not go on where a saved world was, in order.
     pub(crate) fresh: Vec<FreshStart>,
     /// Whether agents have chosen modules that have not passed a boundary.
@@ -96,6 +101,7 @@ impl Modules {
             overrides: options.modules.clone(),
             membership: Membership::default(),
             swaps: Vec::new(),
+            failures: ModuleFailures::default(),
             fresh: Vec::new(),
             has_new: false,
             dt,
@@ -319,9 +325,32 @@ impl Modules {
 
     /// The modules from outside that are in use, with their builds.
     pub(crate) fn records(&self) -> Vec<ModuleRecord> {
-        let mut records = self.pools.records();
-        self.signals.record(&mut records);
+        let mut records = self.pools.records(&self.failures);
+        self.signals.record(&self.failures, &mut records);
         records
+    }
+
+    /// Notes what modules have failed at in the step that ends.
+    pub(crate) fn take_failures(&mut self, time: f64) {
+        let mut slots = Slot::ALL.into_iter();
+        if slots.any(|slot| self.pools.of(slot).has_step_boundary()) {
+            for slot in Slot::ALL {
+                let pool = self.pools.of_mut(slot);
+                pool.take_failures(time, &mut self.failures);
+            }
+        }
+        self.signals.take_failures(time, &mut self.failures);
+    }
+
+    /// What modules have failed at so far, by module id.
+    pub(crate) fn failures(&self, time: f64) -> BTreeMap<String, ModuleFailure> {
+        let mut failures = self.failures.clone();
+        // Fitnesses are also asked between steps, when drives are summarised.
+        for slot in Slot::ALL {
+            self.pools.of(slot).add_failures(time, &mut failures);
+        }
+        self.signals.add_failures(time, &mut failures);
+        failures.into_inner()
     }
 
     /// The number of a stack.

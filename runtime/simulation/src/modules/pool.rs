@@ -6,6 +6,7 @@
 //! while somebody uses them.
 
 use super::boundary::Membership;
+use super::failures::ModuleFailures;
 use super::saving::SavedInstance;
 use super::succession::Anew;
 use crate::summary::{ModuleRecord, SwapRecord};
@@ -111,6 +112,13 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
         }
     }
 
+    /// The modules that may come from outside, with their settings: those built in have no step boundary.
+    fn from_outside(&self) -> impl Iterator<Item = (&ModuleSetting, &Module<L>)> {
+        let instances = self.instances.iter();
+        let instances = instances.filter(|instance| instance.has_step_boundary);
+        instances.flat_map(|instance| instance.settings.iter().zip(&instance.modules))
+    }
+
     /// Takes over an instance that `old` has for a setting, or if `is_similar` for one that differs
     /// in parameters or rates only, so that a moved slider does not make it forget.
     fn adopt(
@@ -165,8 +173,14 @@ pub(crate) trait AnyPool {
     /// Frees the place of an instance that no agent and no stack uses, for the next one.
     fn free_unused(&mut self, used: &BTreeSet<u16>);
 
-    /// Appends the modules that are not built in.
-    fn record(&self, records: &mut Vec<ModuleRecord>);
+    /// Appends the modules that are not built in, those among them that have been thrown out.
+    fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>);
+
+    /// Adds what modules have failed at since the last [`AnyPool::take_failures`].
+    fn add_failures(&self, time: f64, failures: &mut ModuleFailures);
+
+    /// As [`AnyPool::add_failures`], and lets the modules forget it.
+    fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures);
 
     /// Whether any module has something to do at step boundaries.
     fn has_step_boundary(&self) -> bool;
@@ -242,16 +256,31 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
         self.free = all.find(|instance| !used.contains(instance));
     }
 
-    fn record(&self, records: &mut Vec<ModuleRecord>) {
-        for module in self.instances.iter().flat_map(|i| &i.modules) {
-            let record = ModuleRecord {
-                slot: self.slot.name(),
-                module: module.info.id.into(),
-                build: module.logic.version(),
-            };
+    fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>) {
+        for (setting, module) in self.from_outside() {
+            let build = module.logic.version();
+            let record = ModuleRecord::of(self.slot.name(), &setting.module, build, failures);
             // The same module with other parameters is the same build.
-            if !record.build.is_empty() && !records.contains(&record) {
-                records.push(record);
+            records.extend(record.filter(|record| !records.contains(record)));
+        }
+    }
+
+    fn add_failures(&self, time: f64, failures: &mut ModuleFailures) {
+        for (setting, module) in self.from_outside() {
+            if let Some(failure) = module.logic.failure() {
+                failures.add(&setting.module, time, failure);
+            }
+        }
+    }
+
+    fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures) {
+        let instances = self.instances.iter_mut();
+        for instance in instances.filter(|instance| instance.has_step_boundary) {
+            let modules = instance.settings.iter().zip(&mut instance.modules);
+            for (setting, module) in modules {
+                if let Some(failure) = module.logic.take_failure() {
+                    failures.add(&setting.module, time, failure);
+                }
             }
         }
     }
@@ -355,11 +384,11 @@ impl Pools {
         Ok(instances)
     }
 
-    /// The modules that are not built in.
-    pub(crate) fn records(&self) -> Vec<ModuleRecord> {
+    /// The modules that are not built in, those among them that have been thrown out.
+    pub(super) fn records(&self, failures: &ModuleFailures) -> Vec<ModuleRecord> {
         let mut records = Vec::new();
         for slot in Slot::ALL {
-            self.of(slot).record(&mut records);
+            self.of(slot).record(failures, &mut records);
         }
         records
     }

@@ -1,5 +1,6 @@
 //! The modules that decide about signals: an instance for each programme whose plan names one.
 
+use super::failures::ModuleFailures;
 use super::saving::{SavedInstance, SavedModule};
 use super::succession::Anew;
 use crate::clock::Clock;
@@ -166,15 +167,29 @@ impl SignalControllers {
     }
 
     /// Those that are not built in, with their builds; each once.
-    pub(super) fn record(&self, records: &mut Vec<ModuleRecord>) {
+    pub(super) fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>) {
+        let slot = ModuleKind::SignalController.name();
         for running in self.running.iter().flatten() {
-            let record = ModuleRecord {
-                slot: ModuleKind::SignalController.name(),
-                module: running.setting.module.clone(),
-                build: running.module.logic.version(),
-            };
-            if !record.build.is_empty() && !records.contains(&record) {
-                records.push(record);
+            let build = running.module.logic.version();
+            let record = ModuleRecord::of(slot, &running.setting.module, build, failures);
+            records.extend(record.filter(|record| !records.contains(record)));
+        }
+    }
+
+    /// Adds what they have failed at since the last [`SignalControllers::take_failures`].
+    pub(super) fn add_failures(&self, time: f64, failures: &mut ModuleFailures) {
+        for running in self.running.iter().flatten() {
+            if let Some(failure) = running.module.logic.failure() {
+                failures.add(&running.setting.module, time, failure);
+            }
+        }
+    }
+
+    /// As [`SignalControllers::add_failures`], and lets them forget it.
+    pub(super) fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures) {
+        for running in self.running.iter_mut().flatten() {
+            if let Some(failure) = running.module.logic.take_failure() {
+                failures.add(&running.setting.module, time, failure);
             }
         }
     }

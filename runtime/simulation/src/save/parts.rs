@@ -100,6 +100,8 @@ parts! {
     MEMBERSHIP "membership" 17;
     /// Modules that were replaced.
     SWAPS "swaps" 17;
+    /// What modules have failed at.
+    FAILURES "failures" 1;
     /// The names of stacks, and their instances.
     STACKS "stacks" 1;
     /// Modules that the run had in the place of those of its stacks.

@@ -157,7 +157,8 @@ impl Effecting<'_> {
             // What people see.
             Effect::Log(text) => self.write_log(agent, text, false),
             Effect::Mark { at, text } => self.mark(agent, at, text),
-            Effect::Fault(text) => self.complain(agent, text),
+            // Its module counts what it could not answer.
+            Effect::Fault(text) => self.write_log(agent, text, true),
         }
     }
 
@@ -250,18 +251,28 @@ impl Effecting<'_> {
         self.write_log(agent, text, false);
     }
 
+    /// Notes that an effect cannot be carried out, as a failure of the behaviour that asked for it.
     pub(super) fn complain(&mut self, agent: u32, text: String) {
+        let module = self.behaviour_of(agent);
+        let time = self.clock.time();
+        self.modules.failures.add_effect(&module, time, &text);
         self.write_log(agent, text, true);
     }
 
-    fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
-        let who = &self.agents.identity[agent as usize];
-        let behaviour = who.modules.of(Slot::Behaviour);
+    /// Id of the behaviour of an agent.
+    fn behaviour_of(&self, agent: u32) -> String {
+        let behaviour = self.agents.identity[agent as usize]
+            .modules
+            .of(Slot::Behaviour);
         let settings = self.modules.pools.of(Slot::Behaviour).settings(behaviour);
+        settings[0].module.clone()
+    }
+
+    fn write_log(&mut self, agent: u32, text: String, is_fault: bool) {
         let line = LogLine {
             time: self.clock.time(),
-            agent: who.id,
-            module: settings[0].module.clone(),
+            agent: self.agents.identity[agent as usize].id,
+            module: self.behaviour_of(agent),
             text,
             is_fault,
         };

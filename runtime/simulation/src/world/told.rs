@@ -2,6 +2,7 @@
 
 use super::World;
 use crate::messages::{LogLine, Mark};
+use crate::modules::ModuleFailure;
 use std::collections::BTreeMap;
 
 impl World {
@@ -18,6 +19,11 @@ impl World {
     /// The faults of modules so far, with how often each has come.
     pub fn faults(&self) -> &BTreeMap<String, u64> {
         &self.messages.log.faults
+    }
+
+    /// What plugins and scripts have failed at so far, by module id. A run with any is no measure of that module.
+    pub fn failures(&self) -> BTreeMap<String, ModuleFailure> {
+        self.modules.failures(self.clock.time())
     }
 
     /// The marks that modules show on the map now.
