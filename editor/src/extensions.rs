@@ -6,8 +6,8 @@ use roadwright_agent::Registry;
 use roadwright_bundle::Available;
 use roadwright_extension::script::{ScriptError, ScriptRow, Steps};
 use roadwright_extension::{
-    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, ModuleRow,
-    Trust, Wanted,
+    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, Level,
+    ModuleRow, Trust, Wanted,
 };
 use roadwright_simulation::builtin_modules;
 use std::collections::BTreeSet;
@@ -223,8 +223,14 @@ impl Extensions {
             self.timed_out.clone_from(&timed_out);
             modules.timed_out = timed_out;
         }
+        // First: why the window was gone is the first thing that its user wants to know.
+        let silent = self.host.silent_ends().into_iter().map(|text| Event {
+            level: Level::Error,
+            module: "plugins".into(),
+            text,
+        });
         News {
-            events: self.host.events(),
+            events: silent.chain(self.host.events()).collect(),
             has_new_modules,
             has_timed_out,
         }

@@ -1,7 +1,7 @@
 //! What goes wrong by the environment variable `RW_CHAOS`: before there are parameters, late, or at
 //! the binary interface itself, which is why this module exports the plugin by hand.
 
-use crate::{Chaos, hang_gently, null};
+use crate::{Chaos, ends, hang_gently, null};
 use roadwright_plugin_sdk::Plugin;
 use roadwright_plugin_sdk::export::{
     AsController, Export, RwApi, RwBatch, RwHost, RwInstance, RwPluginInfo, main,
@@ -15,6 +15,8 @@ use std::time::{Duration, SystemTime};
 
 /// From here on what comes late goes wrong: simulation time, s.
 const LATE: f64 = 3.0;
+/// From here on what comes soon goes wrong: simulation time, s. Short runs are long enough for it.
+const SOON: f64 = 0.5;
 
 /// The word that chooses.
 pub(crate) fn word() -> &'static str {
@@ -60,9 +62,21 @@ impl Chaos {
             "200 ms a call" => thread::sleep(Duration::from_millis(200)),
             _ => {}
         }
+        if self.time > SOON {
+            self.begin_soon();
+        }
         if self.time > LATE {
             self.begin_late();
         }
+    }
+
+    /// What goes wrong soon: mostly ways to end the process.
+    fn begin_soon(&self) {
+        static ONCE: OnceLock<()> = OnceLock::new();
+        if word().starts_with("soon ") && ONCE.set(()).is_ok() {
+            ends::end(word());
+        }
+        assert!(!is_evil("soon panic"), "it is told to panic");
     }
 
     /// What goes wrong late.
@@ -124,6 +138,14 @@ impl Chaos {
                     0.6
                 };
             }
+            "soon nan" if self.time > SOON => output.acceleration = f64::NAN,
+            "soon one nan" if self.time > SOON && self.time < SOON + 0.06 => {
+                output.steering = f64::NAN;
+            }
+            "soon infinite" if self.time > SOON => output.acceleration = f64::NEG_INFINITY,
+            "soon huge" if self.time > SOON => output.acceleration = 1e300,
+            "soon out of range" if self.time > SOON => output.steering = -9.0,
+            "soon brake hard" if self.time > SOON => output.acceleration = -49.0,
             "stand" => *output = ControllerOutput::default(),
             "200 us a row" => thread::sleep(Duration::from_micros(200)),
             _ => {}
@@ -166,6 +188,13 @@ static LOADED: extern "C" fn() = loaded;
 static SOUND: OnceLock<(Step, ParamGet)> = OnceLock::new();
 type Step = unsafe extern "C" fn(*mut RwInstance, *mut RwBatch) -> i32;
 type ParamGet = unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32;
+
+/// Status of a row that is to stay as it was in the step before.
+const KEEP: u8 = 2;
+/// What a step gives that has panicked.
+const PANIC: i32 = -4;
+/// What a step gives after which the instance cannot be used.
+const FATAL: i32 = -7;
 
 /// Rounds towards zero from now on.
 #[cfg(target_arch = "x86_64")]
@@ -224,6 +253,12 @@ unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32
         let status = sound(instance, batch);
         match word() {
             "no status" => (*batch).status.write_bytes(0, count),
+            "keep" => (*batch).status.write_bytes(KEEP, count),
+            "status 3" => (*batch).status.write_bytes(3, count),
+            "status 255" => (*batch).status.write_bytes(255, count),
+            "return -1" => return -1,
+            "return panic" => return PANIC,
+            "return fatal" => return FATAL,
             "write beyond" => (*batch).status.add(count).write(1),
             _ => {}
         }

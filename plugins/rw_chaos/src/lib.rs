@@ -6,6 +6,7 @@
 //! only the binary interface is touched.
 #![allow(clippy::disallowed_methods, reason = "it misbehaves on purpose")]
 
+mod ends;
 mod evil;
 
 use evil::is_evil;

@@ -14,6 +14,9 @@ use std::path::PathBuf;
 #[derive(Debug, Parser)]
 #[command(version, about, after_help = EXAMPLES)]
 pub(crate) struct Arguments {
+    /// Folder in which this process reports to its parent.
+    #[arg(long = crate::supervisor::WORKER, hide = true)]
+    pub(crate) worker: Option<PathBuf>,
     #[command(subcommand)]
     pub(crate) verb: Option<Verb>,
 }

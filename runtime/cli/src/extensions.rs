@@ -2,6 +2,7 @@
 
 use crate::arguments::ExtensionFlags;
 use crate::terminal::say;
+use crate::{supervisor, worker};
 use anyhow::bail;
 use directories::ProjectDirs;
 use roadwright_extension::{Event, Host, HostOptions, Level, Trust, Wanted};
@@ -88,6 +89,19 @@ pub(crate) fn open(
         ..options(flags, scenario)
     });
     check_names(flags, &host)?;
+    for line in host.silent_ends() {
+        say!("warning: {line}");
+    }
+    if host.may_run_in_this_process() {
+        if !worker::is_worker() {
+            // Its copies of plugins are those of the child then.
+            drop(host);
+            match supervisor::work_in_child()? {}
+        }
+        let rows = host.modules().into_iter();
+        let native = rows.filter(|row| row.tier == "native");
+        worker::note_plugins(&native.map(|row| row.id).collect::<Vec<_>>());
+    }
     tell(&host.events(), quiet);
     Ok(host)
 }

@@ -5,8 +5,10 @@ mod arguments;
 mod commands;
 mod extensions;
 mod progress;
+mod supervisor;
 mod terminal;
 mod watchdog;
+mod worker;
 
 use arguments::{Arguments, Verb};
 use clap::Parser;
@@ -29,6 +31,9 @@ enum Outcome {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
+    if let Some(place) = &arguments.worker {
+        worker::begin(place);
+    }
     let outcome = match arguments.verb {
         None => commands::edit_or_run(),
         Some(Verb::Edit { file }) => commands::edit(file),
@@ -51,14 +56,19 @@ fn main() -> ExitCode {
         }
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };
+    worker::finish(exit_code(outcome))
+}
+
+/// The exit code for an outcome. Prints the error, if it is one.
+fn exit_code(outcome: anyhow::Result<Outcome>) -> u8 {
     match outcome {
-        Ok(Outcome::Fine) => ExitCode::SUCCESS,
-        Ok(Outcome::Findings) => ExitCode::from(1),
-        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Ok(Outcome::Fine) => 0,
+        Ok(Outcome::Findings) => 1,
+        Err(error) if is_closed_pipe(&error) => 0,
         Err(error) => {
             terminal::say!("error: {error:#}");
             // 1 is for work that was done and found something wrong.
-            ExitCode::from(2)
+            2
         }
     }
 }

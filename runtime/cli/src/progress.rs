@@ -14,7 +14,7 @@ static HANDLER: OnceLock<()> = OnceLock::new();
 /// and again from the kernel, and the second must not cut the summary off.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
 /// Exit code after a second signal: what shells expect of a program that Ctrl-C has ended.
-const KILLED: i32 = 130;
+const KILLED: u8 = 130;
 
 /// From now on Ctrl-C, SIGTERM and SIGHUP are noted instead of ending the program, so that a run
 /// writes its summary and whole rows of its trace. A second one ends it at once.
@@ -25,7 +25,7 @@ pub(crate) fn catch_interrupt() {
             // The time of the first signal stays: what comes later is measured from it.
             let at = *first.get_or_insert_with(now);
             if STOPPED.swap(true, Ordering::SeqCst) && at.elapsed() > ONE_SIGNAL {
-                std::process::exit(KILLED);
+                crate::worker::exit(KILLED);
             }
         };
         // A run under `nohup` is meant to survive the terminal.

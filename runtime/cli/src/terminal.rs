@@ -32,6 +32,38 @@ pub(crate) fn out() -> Visible<StdoutLock<'static>> {
     Visible(std::io::stdout().lock())
 }
 
+/// Standard output as it was when the program began, where plugins print to standard error instead.
+#[cfg(unix)]
+static KEPT: std::sync::OnceLock<std::os::fd::OwnedFd> = std::sync::OnceLock::new();
+
+/// Keeps standard output for a document: what is printed goes to standard error from now on.
+#[cfg(unix)]
+pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
+    use std::os::fd::AsFd;
+    // The descriptor itself: a plugin prints with the C library, which knows nothing of Rust's writers.
+    let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
+    rustix::stdio::dup2_stdout(std::io::stderr())?;
+    let out = std::fs::File::from(kept.try_clone()?);
+    let _ = KEPT.set(kept);
+    Ok(Box::new(Visible(out)))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn keep_stdout() -> Result<Box<dyn Write>> {
+    Ok(Box::new(out()))
+}
+
+/// A copy of the standard output that [`keep_stdout`] has kept.
+#[cfg(unix)]
+pub(crate) fn kept_stdout() -> Option<std::os::fd::OwnedFd> {
+    KEPT.get()?.try_clone().ok()
+}
+
+#[cfg(not(unix))]
+pub(crate) fn kept_stdout() -> Option<std::process::Stdio> {
+    None
+}
+
 /// A writer that makes control characters visible. It is given whole characters, as `write!` and
 /// `serde_json` do; other bytes are replaced.
 pub(crate) struct Visible<W>(pub(crate) W);

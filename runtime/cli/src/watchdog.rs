@@ -49,7 +49,7 @@ impl Watchdog {
                     if Duration::from_millis(hang.milliseconds) > PATIENCE + GRACE {
                         say!("error: {} hangs: the run is ended", hang.module);
                         // The thread that runs the world is inside the plugin and does not come back.
-                        std::process::exit(2);
+                        crate::worker::exit(2);
                     }
                 }
             }

@@ -20,8 +20,8 @@ const RUN: [&str; 7] = [
     "plugins",
     "--trust-plugins",
 ];
-const ID: &str = "org.roadwright.chaos";
-const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
+pub(crate) const ID: &str = "org.roadwright.chaos";
+pub(crate) const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
 const LIBRARY: &str = "plugins/chaos.so";
 
 /// The library of `rw_chaos`, built by cargo if it is not yet.
@@ -50,14 +50,14 @@ fn chaos() -> &'static Path {
 }
 
 /// A folder with the plugin that does everything wrong in it.
-fn folder() -> tempfile::TempDir {
+pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
     std::fs::copy(chaos(), folder.path().join(LIBRARY)).unwrap();
     folder
 }
 
-fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
+pub(crate) fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
     // A home of its own: what one run quarantines is there for the next.
     let home = tempfile::tempdir().unwrap();
     Command::new(env!("CARGO_BIN_EXE_roadwright"))
@@ -69,7 +69,7 @@ fn roadwright(folder: &Path, evil: &str, words: &[&str]) -> Output {
         .unwrap()
 }
 
-fn told(output: &Output) -> String {
+pub(crate) fn told(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 

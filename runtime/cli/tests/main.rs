@@ -11,6 +11,7 @@ mod documentation;
 mod evil;
 mod kept_inputs;
 mod measurements;
+mod misbehaviour;
 mod plugins;
 mod program;
 #[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]

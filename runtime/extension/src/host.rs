@@ -153,6 +153,11 @@ impl Host {
         lines.collect()
     }
 
+    /// What is said of earlier processes that vanished with plugins in them: each process in one line, and once.
+    pub fn silent_ends(&self) -> Vec<String> {
+        self.catalogue.quarantine.take_silent_ends()
+    }
+
     /// What has happened since this was asked last.
     pub fn events(&self) -> Vec<Event> {
         self.catalogue.events.drain()
@@ -178,6 +183,17 @@ impl Host {
                 .map_or(String::new(), |i| i.hash.clone()),
         };
         plugins.known.iter().map(row).collect()
+    }
+
+    /// Whether code of plugins runs in this process, or may while folders are watched.
+    pub fn may_run_in_this_process(&self) -> bool {
+        let runs_here = |cell: &Arc<Cell>| {
+            let wish = cell.wish();
+            wish.generation.is_some() && !wish.is_isolated
+        };
+        let options = self.catalogue.options();
+        let may_come = options.watch && options.plugins.iter().any(|folder| folder.is_dir());
+        may_come || self.catalogue.plugins().cells.values().any(runs_here)
     }
 
     /// The scripts.

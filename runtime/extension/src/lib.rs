@@ -59,6 +59,7 @@ pub mod author;
 mod build;
 mod catalogue;
 mod event;
+mod failures;
 mod hangup;
 mod helper;
 mod host;

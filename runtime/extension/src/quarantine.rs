@@ -12,7 +12,7 @@
 //! old one did, and may run; the same build under another name may not.
 
 use crate::lock::locked;
-use crate::native::ends::Ends;
+use crate::native::ends::{Ends, SilentEnd};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -52,6 +52,8 @@ struct State {
     trials: BTreeMap<String, File>,
     /// Builds that have ended the program, on trial or later.
     ends: Ends,
+    /// Processes that vanished with plugins in them.
+    silent: Vec<SilentEnd>,
 }
 
 /// So many late ends of the program keep a build out.
@@ -77,8 +79,10 @@ impl Quarantine {
     /// Opens the folders of marks. Marks whose process has died tell that it died on trial, or
     /// which build has ended it later.
     pub(crate) fn open(folder: &Path, ends: &Path) -> Self {
+        let past = crate::native::ends::read(ends);
         let mut state = State {
-            ends: crate::native::ends::read(ends),
+            ends: past.known,
+            silent: past.silent,
             ..State::default()
         };
         // Without a folder (a full or read-only disk) plugins run all the same, unprotected.
@@ -166,6 +170,20 @@ impl Quarantine {
             text: format!("{module} ended the program on {when} ({how}): {follows}"),
             keeps_out,
         })
+    }
+
+    /// What is said of processes that vanished with plugins in them; each once.
+    pub(crate) fn take_silent_ends(&self) -> Vec<String> {
+        let silent = std::mem::take(&mut self.state().silent);
+        let lines = silent.into_iter().map(|end| {
+            let (modules, isolated) = (end.modules.join(", "), &end.modules[0]);
+            format!(
+                "Roadwright ended without a word while {modules} ran in it, loaded on {}. With --isolate {isolated} \
+                 a plugin ends only a process of its own.",
+                end.loaded
+            )
+        });
+        lines.collect()
     }
 
     pub(crate) fn add(&self, hash: &str, why: &str) {

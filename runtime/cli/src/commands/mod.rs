@@ -68,18 +68,8 @@ fn write_json(out: &mut dyn Write, value: &impl Serialize) -> anyhow::Result<()>
 }
 
 /// Keeps standard output for a document: what plugins print goes to standard error from now on.
-#[cfg(unix)]
 fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
-    use std::os::fd::AsFd;
-    // The descriptor itself: a plugin prints with the C library, which knows nothing of Rust's writers.
-    let kept = std::io::stdout().as_fd().try_clone_to_owned()?;
-    rustix::stdio::dup2_stdout(std::io::stderr()).map_err(std::io::Error::from)?;
-    Ok(Box::new(terminal::Visible(std::fs::File::from(kept))))
-}
-
-#[cfg(not(unix))]
-fn keep_stdout() -> anyhow::Result<Box<dyn Write>> {
-    Ok(Box::new(terminal::out()))
+    Ok(terminal::keep_stdout()?)
 }
 
 /// A run of a scenario after some time, s, without a word on the way.

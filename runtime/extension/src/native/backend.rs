@@ -43,6 +43,28 @@ pub(crate) struct Fault {
     pub(crate) message: String,
     /// Whether the instance cannot be asked any more.
     pub(crate) is_fatal: bool,
+    /// Whether it came when it did because of the machine: a process died, or the clock ran out. The same run
+    /// may see it at another time, or not at all.
+    pub(crate) depends_on_machine: bool,
+}
+
+impl Fault {
+    /// A fault after which the instance cannot be asked any more, and which comes again in the same run.
+    pub(crate) fn fatal(message: String) -> Self {
+        Self {
+            message,
+            is_fatal: true,
+            depends_on_machine: false,
+        }
+    }
+
+    /// As [`Fault::fatal`], but when it comes depends on the machine.
+    pub(crate) fn of_process(message: String) -> Self {
+        Self {
+            depends_on_machine: true,
+            ..Self::fatal(message)
+        }
+    }
 }
 
 /// State of an instance with the number of its schema.

@@ -92,7 +92,11 @@ impl LibraryPool {
 impl Generation {
     /// The library, loaded into this process when it is first needed here.
     pub(crate) fn library(&self) -> Result<Arc<Library>, LoadError> {
-        let load = || self.pool.load(self.module.id, &self.hash, &self.copy);
+        let load = || {
+            let library = self.pool.load(self.module.id, &self.hash, &self.copy)?;
+            last_words::note_loaded(self.who);
+            Ok(library)
+        };
         self.library.get_or_init(load).clone()
     }
 

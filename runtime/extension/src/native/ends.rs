@@ -6,6 +6,9 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
+/// What a line says of a build that was only loaded.
+pub(super) const LOADED: &str = "loaded";
+
 /// Ending of files that a living process keeps open for its last words.
 const OPEN: &str = "open";
 /// File with the ends of before: a line for each.
@@ -25,6 +28,24 @@ pub(crate) struct End {
 
 /// The ends of before, by hash of the build.
 pub(crate) type Ends = BTreeMap<String, End>;
+
+/// A process that ended without a word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SilentEnd {
+    /// Ids of the plugins that were loaded into it.
+    pub(crate) modules: Vec<String>,
+    /// When the last of them was loaded, as a date and a time of day, UTC.
+    pub(crate) loaded: String,
+}
+
+/// How processes with plugins in them ended.
+#[derive(Debug, Default)]
+pub(crate) struct PastEnds {
+    /// Builds that are known to have ended one.
+    pub(crate) known: Ends,
+    /// Processes of which nobody knows what ended them, since the last look.
+    pub(crate) silent: Vec<SilentEnd>,
+}
 
 /// A file for the last words of this process; removed when nothing was written to it.
 pub(crate) struct LastWords {
@@ -49,18 +70,46 @@ impl Drop for LastWords {
         // Said, not left to closing: a child that is being started holds a copy of the file until
         // it runs its own program, and the lock with it.
         let _ = self.file.unlock();
-        if self.file.metadata().is_ok_and(|meta| meta.len() == 0) {
+        let said = read_small(&self.path);
+        if said.lines().all(is_loading) {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
+/// Largest file of ends that is read, bytes.
+const LARGEST: u64 = roadwright_files::MEBIBYTE;
+
+/// A file of ends; empty if it cannot be read.
+fn read_small(path: &Path) -> String {
+    let bytes = roadwright_files::read(path, LARGEST).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// Whether a line says that a build was loaded, and nothing worse.
+fn is_loading(line: &str) -> bool {
+    line.rsplit(' ').next() == Some(LOADED)
+}
+
+/// The process that has left a file in which nothing stands but what it had loaded.
+fn silent_end(said: &str, when: String) -> Option<SilentEnd> {
+    let modules = said.lines().filter_map(|line| line.split(' ').nth(1));
+    let mut modules: Vec<String> = modules.map(str::to_owned).collect();
+    modules.dedup();
+    let is_silent = !modules.is_empty() && said.lines().all(is_loading);
+    is_silent.then_some(SilentEnd {
+        modules,
+        loaded: when,
+    })
+}
+
 /// Reads what processes that live no more have left in a folder, and notes it for later starts.
-pub(crate) fn read(folder: &Path) -> Ends {
+pub(crate) fn read(folder: &Path) -> PastEnds {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
-    let mut lines = std::fs::read_to_string(folder.join(KNOWN)).unwrap_or_default();
+    let mut lines = read_small(&folder.join(KNOWN));
+    let mut silent = Vec::new();
     for path in paths
         .iter()
         .filter(|p| p.extension().is_some_and(|e| e == OPEN))
@@ -73,21 +122,25 @@ pub(crate) fn read(folder: &Path) -> Ends {
             continue;
         }
         // The handler could not ask for the time: the system has noted when it wrote.
-        let said = std::fs::read_to_string(path).unwrap_or_default();
+        let said = read_small(path);
         let when = file.metadata().and_then(|meta| meta.modified());
         let when = when.map_or(String::new(), wall_clock);
-        for line in said.lines() {
+        for line in said.lines().filter(|line| !is_loading(line)) {
             lines += &format!("{line} {when}\n");
         }
+        silent.extend(silent_end(&said, when));
         let _ = std::fs::remove_file(path);
     }
     write(folder, &lines);
-    ends_of(&lines)
+    PastEnds {
+        known: ends_of(&lines),
+        silent,
+    }
 }
 
 /// Forgets a build.
 pub(crate) fn forget(folder: &Path, hash: &str) {
-    let lines = std::fs::read_to_string(folder.join(KNOWN)).unwrap_or_default();
+    let lines = read_small(&folder.join(KNOWN));
     let others = lines.lines().filter(|line| !line.starts_with(hash));
     write(
         folder,
@@ -140,24 +193,58 @@ mod tests {
             .file
             .write_all(b"abcd com.example.x SIGSEGV\n")
             .unwrap();
-        assert!(read(folder).is_empty(), "it lives");
+        assert!(read(folder).known.is_empty(), "it lives");
         drop(words);
-        let ends = read(folder);
+        let ends = read(folder).known;
         let end = &ends["abcd"];
         assert_eq!(
             (end.module.as_str(), end.how.as_str(), end.count),
             ("com.example.x", "SIGSEGV", 1)
         );
         assert!(end.when.ends_with(" UTC"), "{end:?}");
-        assert_eq!(read(folder), ends, "no start counts it again");
+        assert_eq!(read(folder).known, ends, "no start counts it again");
         // Who says nothing leaves nothing behind.
         drop(LastWords::open(folder, "2-0").unwrap());
         let mut words = LastWords::open(folder, "3-0").unwrap();
         words.file.write_all(b"abcd com.example.x exit\n").unwrap();
         drop(words);
-        assert_eq!(read(folder)["abcd"].count, 2);
+        assert_eq!(read(folder).known["abcd"].count, 2);
         forget(folder, "abcd");
-        assert!(read(folder).is_empty());
+        assert!(read(folder).known.is_empty());
         assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_process_that_vanished_is_told_with_the_plugins_in_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        let load = |name: &str, lines: &str| {
+            let mut words = LastWords::open(folder, name).unwrap();
+            words.file.write_all(lines.as_bytes()).unwrap();
+            words
+        };
+        // One that ends in good order takes its file along.
+        drop(load("1-0", "abcd com.example.x loaded\n"));
+        assert!(read(folder).silent.is_empty());
+        // One that vanishes leaves it.
+        let gone = load(
+            "2-0",
+            "abcd com.example.x loaded\nef com.example.y loaded\n",
+        );
+        std::fs::rename(&gone.path, folder.join("kept.tmp")).unwrap();
+        drop(gone);
+        std::fs::rename(folder.join("kept.tmp"), folder.join("2-0.open")).unwrap();
+        let ends = read(folder);
+        assert_eq!(ends.silent[0].modules, ["com.example.x", "com.example.y"]);
+        assert!(ends.known.is_empty(), "nobody knows which of them it was");
+        assert!(read(folder).silent.is_empty(), "told once");
+        // One with last words is no riddle.
+        drop(load(
+            "3-0",
+            "abcd com.example.x loaded\nabcd com.example.x exit\n",
+        ));
+        let ends = read(folder);
+        assert!(ends.silent.is_empty());
+        assert_eq!(ends.known["abcd"].count, 1);
     }
 }

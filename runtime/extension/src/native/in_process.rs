@@ -175,17 +175,11 @@ fn find_press(api: &RwApi) -> Option<Press> {
 }
 
 fn missing(what: &str) -> Fault {
-    Fault {
-        message: format!("the plugin offers no {what}"),
-        is_fatal: true,
-    }
+    Fault::fatal(format!("the plugin offers no {what}"))
 }
 
 fn given_up() -> Fault {
-    Fault {
-        message: "it was given up: it did not answer in time".into(),
-        is_fatal: true,
-    }
+    Fault::of_process("it was given up: it did not answer in time".into())
 }
 
 fn fault(status: i32, call: &str, message: String) -> Fault {
@@ -197,6 +191,7 @@ fn fault(status: i32, call: &str, message: String) -> Fault {
     Fault {
         message,
         is_fatal: matches!(status, E_PANIC | E_FATAL),
+        depends_on_machine: false,
     }
 }
 

@@ -63,13 +63,6 @@ pub(crate) struct Isolated {
     by_pedals: bool,
 }
 
-fn fatal(message: String) -> Fault {
-    Fault {
-        message,
-        is_fatal: true,
-    }
-}
-
 /// How a process ended, for people.
 pub(crate) fn ending(status: ExitStatus) -> String {
     let name = |signal: i32| match signal {
@@ -98,7 +91,9 @@ impl Isolated {
     ) -> Result<Self, Fault> {
         let io = |what: &str| {
             let what = what.to_owned();
-            move |error: std::io::Error| fatal(format!("cannot {what} an isolated module: {error}"))
+            move |error: std::io::Error| {
+                Fault::of_process(format!("cannot {what} an isolated module: {error}"))
+            }
         };
         // A file and not anonymous memory: the child is another program, which opens it by its path.
         let folder = generation.copy.parent().unwrap_or(&generation.copy);
@@ -111,7 +106,7 @@ impl Isolated {
         let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
         let theirs: OwnedFd = theirs.into();
         let mut helper = helper_program(&cell.helper)
-            .ok_or_else(|| fatal("no program to run isolated modules with".into()))?;
+            .ok_or_else(|| Fault::fatal("no program to run isolated modules with".into()))?;
         let child = helper
             .arg("serve")
             .arg(library)
@@ -174,13 +169,19 @@ impl Isolated {
     }
 }
 
+/// A fault that the child has answered with: its plugin failed, and the process lives.
+fn said(message: String, is_fatal: bool) -> Fault {
+    Fault {
+        message,
+        is_fatal,
+        depends_on_machine: false,
+    }
+}
+
 fn unexpected(reply: &Reply) -> Fault {
     match reply {
-        Reply::Failed { message, is_fatal } => Fault {
-            message: message.clone(),
-            is_fatal: *is_fatal,
-        },
-        _ => fatal("the isolated process gave an answer to another question".into()),
+        Reply::Failed { message, is_fatal } => said(message.clone(), *is_fatal),
+        _ => Fault::fatal("the isolated process gave an answer to another question".into()),
     }
 }
 
@@ -211,17 +212,17 @@ fn map(file: &std::fs::File) -> std::io::Result<memmap2::MmapMut> {
 impl Link {
     fn call(&mut self, call: &Call, patience: Duration) -> Result<Reply, Fault> {
         if self.is_dead {
-            return Err(fatal("the isolated process has ended".into()));
+            return Err(Fault::of_process("the isolated process has ended".into()));
         }
         let told = self
             .be_patient(patience)
             .and_then(|()| write_message(&mut self.socket, call))
             .and_then(|()| read_message::<Reply>(&mut self.socket));
         match told {
-            Ok(Some(Reply::Failed { message, is_fatal })) => Err(Fault { message, is_fatal }),
+            Ok(Some(Reply::Failed { message, is_fatal })) => Err(said(message, is_fatal)),
             Ok(Some(Reply::GivenUp)) => Err(self.end_late(patience)),
             Ok(Some(reply)) => Ok(reply),
-            Ok(None) => Err(fatal(
+            Ok(None) => Err(Fault::fatal(
                 "the isolated process answers another question".into(),
             )),
             Err(error) => Err(self.bury(&error, patience)),
@@ -241,7 +242,7 @@ impl Link {
     /// Lets the child answer the batch in shared memory.
     fn step(&mut self) -> Result<(), Fault> {
         if self.is_dead {
-            return Err(fatal("the isolated process has ended".into()));
+            return Err(Fault::of_process("the isolated process has ended".into()));
         }
         let told = self
             .be_patient(PATIENCE + GRACE)
@@ -279,9 +280,9 @@ impl Link {
         match ended {
             Ok(status) => {
                 let how = ending(status);
-                fatal(format!("its process crashed ({how}){}", self.memory_hint()))
+                Fault::of_process(format!("its process crashed ({how}){}", self.memory_hint()))
             }
-            Err(error) => fatal(format!("its process is lost: {error}")),
+            Err(error) => Fault::of_process(format!("its process is lost: {error}")),
         }
     }
 
@@ -309,7 +310,7 @@ impl Link {
             patience.as_secs()
         );
         self.events.note_timeout(self.module, &what);
-        fatal(what)
+        Fault::of_process(what)
     }
 
     fn send_roads(&mut self, roads: &FlatRoads) -> Result<(), Fault> {
@@ -318,7 +319,7 @@ impl Link {
             return Ok(());
         }
         if roads.lanelets.len() > MOST_LANELETS {
-            return Err(fatal(format!(
+            return Err(Fault::fatal(format!(
                 "isolated planners can have {MOST_LANELETS} lanelets, these roads have {}",
                 roads.lanelets.len()
             )));

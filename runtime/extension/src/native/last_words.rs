@@ -20,6 +20,14 @@ thread_local! {
     static RUNNING: Cell<Option<&'static Who>> = const { Cell::new(None) };
 }
 
+/// Notes that a build was loaded into this process, in case that the process vanishes without a word.
+pub(super) fn note_loaded(who: &Who) {
+    #[cfg(unix)]
+    unix::note(who, super::ends::LOADED);
+    #[cfg(not(unix))]
+    let _ = who;
+}
+
 /// Notes that the thread enters a build. Returns the one that it was in before.
 pub(super) fn enter(who: Option<&'static Who>) -> Option<&'static Who> {
     RUNNING.replace(who)
@@ -132,8 +140,8 @@ mod unix {
         }
     }
 
-    /// Notes for the next start which build has ended the program, and how.
-    fn note(who: &Who, how: &str) {
+    /// Notes for the next start what a build has done: how it has ended the program, or that it was loaded.
+    pub(super) fn note(who: &Who, how: &str) {
         let file = FILE.load(Ordering::Acquire);
         if file != NOWHERE {
             write(file, &[who.hash, " ", who.module, " ", how, "\n"]);

@@ -376,10 +376,7 @@ fn failed(fault: Fault) -> Reply {
 }
 
 fn start(library: &Path, kind: &str) -> Result<InProcess, Fault> {
-    let fatal = |message: String| Fault {
-        message,
-        is_fatal: true,
-    };
+    let fatal = Fault::fatal;
     let kind = ModuleKind::from_name(kind).ok_or_else(|| fatal(format!("no kind {kind}")))?;
     // A damaged copy would kill this process with SIGBUS; an error names what is wrong.
     inspect(library).map_err(|error| fatal(error.to_string()))?;
@@ -474,6 +471,7 @@ impl Server {
                 self.backend.load(&state).map_err(|message| Fault {
                     message,
                     is_fatal: false,
+                    depends_on_machine: false,
                 })?;
             }
         }

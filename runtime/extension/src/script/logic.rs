@@ -5,11 +5,12 @@ use super::budget::begin_call;
 use super::compile::{Compiled, ScriptError, runtime_error};
 use super::folder::ScriptCell;
 use super::version::{self, Version};
+use crate::failures::{Cause, Failures};
 use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
-    Behaviour, Effect, Effects, Logic, LogicState, Message, Module, ModuleKind, ParameterSet,
-    Scene, Step, StepBoundary, Swap,
+    Behaviour, Effect, Effects, Failure, Logic, LogicState, Message, Module, ModuleKind,
+    ParameterSet, Scene, Step, StepBoundary, Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use std::sync::Arc;
@@ -32,7 +33,11 @@ pub(super) struct ScriptLogic {
     base: Module<dyn Behaviour>,
     /// What scripts know of their agents, by agent index.
     agents: Vec<Agent>,
+    failures: Failures,
 }
+
+/// Why the built-in behaviour drives where a script has no version that can run.
+pub(super) const OFF: &str = "the script is off";
 
 impl ScriptLogic {
     pub(super) fn new(cell: Arc<ScriptCell>, base: Module<dyn Behaviour>) -> Self {
@@ -40,11 +45,22 @@ impl ScriptLogic {
             version: Version::new(cell, ModuleKind::Behaviour),
             base,
             agents: Vec::new(),
+            failures: Failures::default(),
         }
     }
 
     fn active(&self) -> Option<&Arc<Compiled>> {
         self.version.active()
+    }
+
+    /// Counts answers that the built-in behaviour gives alone.
+    fn note_failure(&self, answers: u64, agent: u64, reason: &str) {
+        let cause = Cause {
+            agent,
+            reason,
+            depends_on_machine: false,
+        };
+        self.failures.note(answers, &self.version.name(), cause);
     }
 }
 
@@ -275,6 +291,15 @@ impl Logic for ScriptLogic {
         self.version.name()
     }
 
+    fn failure(&self) -> Option<Failure> {
+        self.failures.look(self.active().is_none())
+    }
+
+    fn take_failure(&mut self) -> Option<Failure> {
+        let is_out = self.active().is_none();
+        self.failures.take(is_out)
+    }
+
     fn has_step_boundary(&self) -> bool {
         true
     }
@@ -314,6 +339,9 @@ impl Behaviour for ScriptLogic {
         // and a script that fails leaves a sound answer behind.
         base.step(values, step, scene, inputs, outputs, effects);
         let Some(compiled) = self.active() else {
+            let answers = step.ids.len() as u64;
+            let first = step.ids.iter().min().copied().unwrap_or(u64::MAX);
+            self.note_failure(answers, first, OFF);
             leave_all(scene, step, effects);
             return;
         };
@@ -332,8 +360,12 @@ impl Behaviour for ScriptLogic {
             } else {
                 run(compiled, agent, letters)
             };
+            if is_off {
+                self.note_failure(1, id, "the script is off after faults in a row");
+            }
             let mut content = agent.content();
             if let Err(error) = &done {
+                self.note_failure(1, id, &error.to_string());
                 self.version.cell.note_fault(error);
                 effects.push(index, Effect::Fault(error.to_string()));
             }

@@ -2,12 +2,14 @@
 
 use super::agent::{Agent, Remembered};
 use super::folder::ScriptCell;
-use super::logic::{MOST_FAULTS, call_for};
+use super::logic::{MOST_FAULTS, OFF, call_for};
 use super::signal::Signal;
 use super::version::{Version, values};
+use crate::failures::{Cause, Failures};
 use crate::native_now;
 use roadwright_agent::{
-    Logic, LogicState, ModuleKind, ParameterSet, SignalController, SignalView, StepBoundary, Swap,
+    Failure, Logic, LogicState, ModuleKind, ParameterSet, SignalController, SignalView,
+    StepBoundary, Swap,
 };
 use std::sync::Arc;
 
@@ -19,6 +21,7 @@ pub(super) struct SignalScript {
     version: Version,
     /// Keeps what it remembers.
     own: Agent,
+    failures: Failures,
 }
 
 impl SignalScript {
@@ -26,13 +29,14 @@ impl SignalScript {
         Self {
             version: Version::new(cell, ModuleKind::SignalController),
             own: Agent::default(),
+            failures: Failures::default(),
         }
     }
 
     /// The stage that the script names.
     fn ask(&self, parameters: &ParameterSet, view: &SignalView<'_>) -> Result<Option<u32>, String> {
         let (Some(compiled), Some(facts)) = (self.version.active(), view.facts) else {
-            return Err("the script is off".into());
+            return Err(OFF.into());
         };
         let mut content = self.own.content();
         if content.faults >= MOST_FAULTS {
@@ -75,6 +79,15 @@ impl Logic for SignalScript {
         self.version.name()
     }
 
+    fn failure(&self) -> Option<Failure> {
+        self.failures.look(self.version.active().is_none())
+    }
+
+    fn take_failure(&mut self) -> Option<Failure> {
+        let is_out = self.version.active().is_none();
+        self.failures.take(is_out)
+    }
+
     fn has_step_boundary(&self) -> bool {
         true
     }
@@ -102,6 +115,14 @@ impl SignalController for SignalScript {
         self.version
             .cell
             .note_time(1, began.elapsed().as_secs_f64());
+        if let Err(reason) = &answer {
+            let cause = Cause {
+                agent: 0,
+                reason,
+                depends_on_machine: false,
+            };
+            self.failures.note(1, &self.version.name(), cause);
+        }
         let faults = &mut self.own.content().faults;
         *faults = if answer.is_err() {
             // A script that is off answers with an error each time: the count stays where it is.

@@ -120,7 +120,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
             "{why}. The run was ended, because what follows would depend on the speed of the \
              machine; with --keep-going the built-in module drives on"
         ),
-        _ if report.script_faults.is_empty() && all_carried_out => Ok(Outcome::Fine),
+        _ if report.failures.is_empty() && all_carried_out => Ok(Outcome::Fine),
         _ => Ok(Outcome::Findings),
     }
 }

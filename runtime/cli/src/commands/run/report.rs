@@ -4,8 +4,8 @@ use super::stage_times::StageShares;
 use crate::progress;
 use roadwright_extension::Host;
 use roadwright_simulation::{
-    Drive as AgentDrive, FreshStart, JunctionFigures, Population, StackSummary, Statistic, Summary,
-    World,
+    Drive as AgentDrive, FreshStart, JunctionFigures, ModuleFailure, Population, StackSummary,
+    Statistic, Summary, World,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -32,8 +32,14 @@ pub(in crate::commands) struct Report {
     pub(super) starts_fresh_when_restored: Vec<String>,
     /// Scripts with faults: id, how many, and the last one.
     pub(super) script_faults: Vec<ScriptFaults>,
-    /// Faults of modules, with how often each came.
+    /// For each module from outside that failed: answers that the built-in module gave instead, and effects that
+    /// could not be carried out.
     faults: BTreeMap<String, u64>,
+    /// Lines about faults, of modules and of the world, with how often each came.
+    fault_messages: BTreeMap<String, u64>,
+    /// What modules failed at.
+    #[serde(skip)]
+    pub(super) failures: BTreeMap<String, ModuleFailure>,
     /// Agent updates and simulated time, s, of a restored world before this run.
     #[serde(skip)]
     before: (u64, f64),
@@ -107,8 +113,12 @@ impl Report {
     pub(super) fn new(world: &World, host: Option<&Host>, costs: Costs) -> Self {
         let summary = world.summary();
         let timed_out = host.and_then(Host::timed_out);
+        let failures = world.failures();
         let mut report = Self {
-            not_reproducible_because: timed_out.clone().or_else(|| branch(&summary.started_fresh)),
+            not_reproducible_because: timed_out
+                .clone()
+                .or_else(|| ended_by_machine(&failures))
+                .or_else(|| branch(&summary.started_fresh)),
             timed_out,
             starts_fresh_when_restored: Vec::new(),
             summary,
@@ -118,7 +128,9 @@ impl Report {
             realtime_factor: 0.0,
             interrupted: progress::interrupted(),
             script_faults: host.map_or(Vec::new(), ScriptFaults::of),
-            faults: world.faults().clone(),
+            faults: count_by_module(&failures),
+            fault_messages: world.faults().clone(),
+            failures,
             before: costs.before,
             save_error: None,
         };
@@ -141,6 +153,8 @@ impl Report {
         // Counted since the host was opened: the later ones hold the earlier ones.
         self.script_faults = later.script_faults;
         self.faults = later.faults;
+        self.fault_messages = later.fault_messages;
+        self.failures = later.failures;
         self.rate();
     }
 
@@ -198,6 +212,26 @@ fn figures(report: &Report) -> Vec<(&'static str, String)> {
         rows.push(("save not exact", text));
     }
     rows
+}
+
+/// How often each module failed.
+fn count_by_module(failures: &BTreeMap<String, ModuleFailure>) -> BTreeMap<String, u64> {
+    let counts = failures.iter();
+    counts
+        .map(|(module, failure)| (module.clone(), failure.count()))
+        .collect()
+}
+
+/// The module whose failure depends on the machine, and how it failed; `None` if there is none.
+fn ended_by_machine(failures: &BTreeMap<String, ModuleFailure>) -> Option<String> {
+    let mut failures = failures.iter();
+    let (module, failure) = failures.find(|(_, failure)| failure.depends_on_machine)?;
+    let ModuleFailure {
+        first_at, reason, ..
+    } = failure;
+    Some(format!(
+        "{module} failed at {first_at:.2} s ({reason}), which depends on the machine"
+    ))
 }
 
 /// What makes another run of a restored one: modules that did not go on where they were.
@@ -349,9 +383,14 @@ fn collision_lines(summary: &Summary) -> String {
 
 /// Which modules have run, and which builds have replaced others meanwhile.
 fn module_lines(summary: &Summary) -> String {
-    let modules = summary.modules.iter();
-    let modules =
-        modules.map(|module| format!("{:<16} {} {}\n", module.slot, module.module, module.build));
+    let modules = summary.modules.iter().map(|module| {
+        let out = module.out_since;
+        let out = out.map_or(String::new(), |since| format!(", out since {since:.2} s"));
+        format!(
+            "{:<16} {} {}{out}\n",
+            module.slot, module.module, module.build
+        )
+    });
     let swaps = summary.swaps.iter();
     let swaps =
         swaps.map(|swap| format!("  at {:.2} s {}: {}\n", swap.time, swap.module, swap.note));
@@ -360,9 +399,12 @@ fn module_lines(summary: &Summary) -> String {
 
 fn fault_lines(report: &Report) -> String {
     let mut text = String::new();
-    let faults: u64 = report.faults.values().sum();
+    let faults: u64 = report.fault_messages.values().sum();
     if faults > 0 {
         text += &format!("{:<16} {faults}\n", "faults");
+    }
+    for (module, failure) in &report.failures {
+        text += &failure_line(module, failure);
     }
     for script in &report.script_faults {
         text += &format!(
@@ -372,6 +414,31 @@ fn fault_lines(report: &Report) -> String {
             script.last.replace('\n', "\n    ")
         );
     }
+    text
+}
+
+/// What a module failed at, in a line.
+fn failure_line(module: &str, failure: &ModuleFailure) -> String {
+    let ModuleFailure {
+        answers,
+        effects,
+        first_at,
+        reason,
+        out_since,
+        ..
+    } = failure;
+    let mut text = format!("failed           {module}: ");
+    if *answers > 0 {
+        text += &format!("{answers} answers came from the built-in module, ");
+    }
+    if *effects > 0 {
+        text += &format!("{effects} effects could not be carried out, ");
+    }
+    text += &format!("first at {first_at:.2} s");
+    if let Some(since) = out_since {
+        text += &format!("; out since {since:.2} s");
+    }
+    text += &format!("\n  {}\n", reason.replace('\n', "\n  "));
     text
 }
 

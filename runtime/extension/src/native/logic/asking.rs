@@ -18,6 +18,20 @@ use std::sync::atomic::Ordering;
 /// the same rows come together with any number of threads.
 const PARALLEL_ROWS: usize = 64;
 
+/// Why rows were not asked about after a fault.
+const FAILED_BEFORE: &str = "it was not asked after a fault in the same step";
+
+/// Rows that the built-in module answered in a plugin's stead.
+#[derive(Default)]
+struct Mended {
+    /// All of them.
+    replaced: u64,
+    /// Those that the plugin did not leave to the host on purpose.
+    bad: u64,
+    /// What was wrong with the first of the latter.
+    flaw: String,
+}
+
 impl<K: Kind> Native<K> {
     /// Asks the library about rows, and the built-in module about what it does not answer.
     /// Controllers have two kinds of rows: with accelerations, and with pedals.
@@ -28,6 +42,7 @@ impl<K: Kind> Native<K> {
         outputs: &mut [Q::Output],
     ) {
         let Some(active) = &self.active else {
+            self.note_out(step.ids);
             Q::answer(&self.fallback, step, inputs, outputs);
             return;
         };
@@ -91,8 +106,19 @@ impl<K: Kind> Native<K> {
             })
         };
         let seconds = began.elapsed().as_secs_f64();
-        let (replaced, bad) = self.mend::<Q>(step, inputs, outputs, status);
+        let Mended {
+            replaced,
+            bad,
+            flaw,
+        } = self.mend::<Q>(step, inputs, outputs, status);
         self.cell.note_time(count, seconds, replaced);
+        let first = step.ids.first();
+        match &answered {
+            Err(fault) => self.note_missing(replaced, first, &fault.message, Some(fault)),
+            // Not asked, because an earlier batch of this step has failed.
+            Ok(_) if is_faulted => self.note_missing(replaced, first, FAILED_BEFORE, None),
+            Ok(_) => self.note_missing(bad, first, &flaw, None),
+        }
         let mut health = locked(&self.health);
         health.rows += count as u64;
         match answered {
@@ -113,15 +139,14 @@ impl<K: Kind> Native<K> {
         }
     }
 
-    /// Replaces missing and unusable rows by the built-in module's answers. Returns how many rows
-    /// that were, and how many of them the plugin did not leave to us on purpose.
+    /// Replaces missing and unusable rows by the built-in module's answers.
     fn mend<Q: Kind<Logic = K::Logic>>(
         &self,
         step: &Step<'_>,
         inputs: &[Q::Input],
         outputs: &mut [Q::Output],
         status: &[u8],
-    ) -> (u64, u64) {
+    ) -> Mended {
         if status.contains(&ROW_KEEP) {
             self.keeps.store(true, Ordering::Relaxed);
         }
@@ -130,12 +155,12 @@ impl<K: Kind> Native<K> {
         // The usual case looks at each row once, and takes no lock.
         let keeps = self.keeps.load(Ordering::Relaxed);
         if !keeps && status.iter().zip(&*outputs).all(is_sound) {
-            return (0, 0);
+            return Mended::default();
         }
         let size = size_of::<Q::Output>();
         let mut previous = locked(&self.previous);
         previous.resize(self.capacity as usize * size, 0);
-        let (mut replaced, mut bad) = (0, 0);
+        let mut mended = Mended::default();
         for row in 0..inputs.len() {
             let index = step.indices[row] as usize;
             let flaw = match status[row] {
@@ -151,11 +176,18 @@ impl<K: Kind> Native<K> {
                 _ => Some(""),
             };
             if let Some(flaw) = flaw {
-                replaced += 1;
+                mended.replaced += 1;
                 // A row that was not written is an answer too: let the built-in module decide.
-                bad += u64::from(status[row] != ROW_NOT_WRITTEN);
-                if !flaw.is_empty() {
-                    self.report_flaw(flaw, step, row, &inputs[row]);
+                if status[row] != ROW_NOT_WRITTEN {
+                    let message = if flaw.is_empty() {
+                        format!("rows were marked failed (status {})", status[row])
+                    } else {
+                        self.report_flaw(flaw, step, row, &inputs[row])
+                    };
+                    if mended.bad == 0 {
+                        mended.flaw = message;
+                    }
+                    mended.bad += 1;
                 }
                 let one = Step {
                     indices: &step.indices[row..=row],
@@ -170,17 +202,19 @@ impl<K: Kind> Native<K> {
                 kept.copy_from_slice(bytes_of(&outputs[row..=row]));
             }
         }
-        (replaced, bad)
+        mended
     }
 
-    fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &impl Numbers) {
+    /// Notes an unusable answer. Returns the message.
+    fn report_flaw(&self, flaw: &str, step: &Step<'_>, row: usize, input: &impl Numbers) -> String {
         let message = format!(
             "{} gave {flaw} for agent {} at t={:.2} s",
             K::KIND.name(),
             step.ids[row],
             step.time
         );
-        self.note_flaw(message, input);
+        self.note_flaw(message.clone(), input);
+        message
     }
 
     /// Notes an unusable answer with the input that led to it.

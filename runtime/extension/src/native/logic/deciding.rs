@@ -23,6 +23,9 @@ impl SignalController for Native<AsSignals> {
         view: &SignalView<'_>,
     ) -> Result<Option<u32>, String> {
         let Some(facts) = view.facts.filter(|_| self.active.is_some()) else {
+            if self.active.is_none() {
+                self.note_out(&[0]);
+            }
             return self.fallback.logic.decide(parameters, view);
         };
         let input = row(view, facts);
@@ -61,8 +64,9 @@ impl Native<AsSignals> {
         let Some(active) = &self.active else {
             return Ok(None);
         };
-        if let Some(fault) = &locked(&self.health).fault {
-            return Err(fault.message.clone());
+        if let Some(fault) = locked(&self.health).fault.clone() {
+            self.note_missing(1, step.ids.first(), &fault.message, Some(&fault));
+            return Err(fault.message);
         }
         let mut output = default;
         let mut status = [ROW_NOT_WRITTEN];
@@ -102,6 +106,7 @@ impl Native<AsSignals> {
                 }
                 drop(health);
                 self.cell.note_fault(&fault.message);
+                self.note_missing(1, step.ids.first(), &fault.message, Some(&fault));
                 return Err(fault.message);
             }
         }
@@ -110,6 +115,7 @@ impl Native<AsSignals> {
             let (kind, node, time) = (AsSignals::KIND.name(), input.node, step.time);
             let message = format!("{kind} gave {flaw} for node {node} at t={time:.2} s");
             self.note_flaw(message.clone(), input);
+            self.note_missing(1, step.ids.first(), &message, None);
             return Err(message);
         }
         Ok(match status[0] {

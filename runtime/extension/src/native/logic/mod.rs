@@ -16,9 +16,10 @@ use super::in_process::InProcess;
 use super::kind::Kind;
 use super::roads::FlatRoads;
 use crate::event::Level;
+use crate::failures::{Cause, Failures};
 use crate::lock::locked;
 use roadwright_agent::{
-    Logic, LogicState, Lookahead, Module, ModuleKind, ParameterSet, StepBoundary, Swap,
+    Failure, Logic, LogicState, Lookahead, Module, ModuleKind, ParameterSet, StepBoundary, Swap,
 };
 use roadwright_plugin_api::abi::{CAP_PARALLEL_SLICES, CAP_STATE};
 use std::sync::atomic::AtomicBool;
@@ -84,6 +85,11 @@ pub(crate) struct Native<K: Kind> {
     restarts: Vec<f64>,
     trial: u32,
     roads: Mutex<Option<Arc<FlatRoads>>>,
+    failures: Failures,
+    /// The build that was in use last, as records name it.
+    last_build: String,
+    /// Why it is not in use any more.
+    out_because: String,
 }
 
 impl<K: Kind> Native<K> {
@@ -107,6 +113,9 @@ impl<K: Kind> Native<K> {
             restarts: Vec::new(),
             trial: 0,
             roads: Mutex::default(),
+            failures: Failures::default(),
+            last_build: String::new(),
+            out_because: String::new(),
         };
         native.seen = native.cell.version();
         let wish = native.cell.wish();
@@ -116,10 +125,53 @@ impl<K: Kind> Native<K> {
                 Err(fault) => {
                     native.cell.withdraw(&generation.hash, &fault.message);
                     native.cell.say(Level::Error, &fault.message);
+                    native.leave(&generation, wish.is_isolated, &fault);
                 }
             }
         }
         native
+    }
+
+    /// Notes that a build is not asked any more, because of a fault.
+    fn leave(&mut self, generation: &Generation, is_isolated: bool, fault: &Fault) {
+        self.last_build = build_name(generation, is_isolated);
+        self.out_because.clone_from(&fault.message);
+        self.failures.note(
+            0,
+            &self.last_build,
+            Cause {
+                agent: u64::MAX,
+                reason: &fault.message,
+                depends_on_machine: fault.depends_on_machine,
+            },
+        );
+    }
+
+    /// Counts answers that the library owed and the built-in module gave, from an agent on.
+    fn note_missing(&self, answers: u64, agent: Option<&u64>, reason: &str, fault: Option<&Fault>) {
+        if answers == 0 {
+            return;
+        }
+        let active = self.active.as_ref();
+        let build = active.map(|active| build_name(&active.generation, active.is_isolated));
+        self.failures.note(
+            answers,
+            build.as_ref().unwrap_or(&self.last_build),
+            Cause {
+                agent: agent.copied().unwrap_or(u64::MAX),
+                reason,
+                depends_on_machine: fault.is_some_and(|fault| fault.depends_on_machine),
+            },
+        );
+    }
+
+    /// Counts answers of the built-in module while no build is in use.
+    fn note_out(&self, ids: &[u64]) {
+        let reason = match self.out_because.as_str() {
+            "" => "it is switched off",
+            why => why,
+        };
+        self.note_missing(ids.len() as u64, ids.first(), reason, None);
     }
 
     /// Makes an instance that knows the agents.
@@ -186,10 +238,10 @@ impl<K: Kind> Native<K> {
         }
         (health.bad_steps >= BAD_STEPS).then(|| {
             health.bad_steps = 0;
-            Fault {
-                message: format!("unusable answers for {BAD_STEPS} steps: {}", health.flaw),
-                is_fatal: true,
-            }
+            Fault::fatal(format!(
+                "unusable answers for {BAD_STEPS} steps: {}",
+                health.flaw
+            ))
         })
     }
 
@@ -262,6 +314,16 @@ impl<K: Kind> Native<K> {
     }
 }
 
+/// A build as records name it: version, hash and tier.
+fn build_name(generation: &Generation, is_isolated: bool) -> String {
+    let tier = if is_isolated { "isolated" } else { "native" };
+    format!(
+        "{} {} {tier}",
+        generation.info.version,
+        generation.short_hash()
+    )
+}
+
 impl<K: Kind> Drop for Native<K> {
     fn drop(&mut self) {
         if let Some(active) = &self.active {
@@ -281,10 +343,9 @@ pub(crate) fn make_backend(
     if is_isolated {
         return make_isolated(cell, generation, kind);
     }
-    let library = generation.library().map_err(|error| Fault {
-        message: error.to_string(),
-        is_fatal: true,
-    })?;
+    let library = generation
+        .library()
+        .map_err(|error| Fault::fatal(error.to_string()))?;
     if library.changed_mode {
         cell.say(Level::Warning, CHANGED_MODE);
     }
@@ -303,10 +364,9 @@ fn make_isolated(
 
 #[cfg(not(unix))]
 fn make_isolated(_: &Cell, _: &Generation, _: ModuleKind) -> Result<Box<dyn Backend>, Fault> {
-    Err(Fault {
-        message: "isolated mode is not available on this system".into(),
-        is_fatal: true,
-    })
+    Err(Fault::fatal(
+        "isolated mode is not available on this system".into(),
+    ))
 }
 
 impl<K: Kind> Logic for Native<K> {
@@ -330,14 +390,16 @@ impl<K: Kind> Logic for Native<K> {
     fn version(&self) -> String {
         let active = self.active.as_ref();
         active.map_or(String::new(), |active| {
-            let tier = if active.is_isolated {
-                "isolated"
-            } else {
-                "native"
-            };
-            let hash = active.generation.short_hash();
-            format!("{} {hash} {tier}", active.generation.info.version)
+            build_name(&active.generation, active.is_isolated)
         })
+    }
+
+    fn failure(&self) -> Option<Failure> {
+        self.failures.look(self.active.is_none())
+    }
+
+    fn take_failure(&mut self) -> Option<Failure> {
+        self.failures.take(self.active.is_none())
     }
 
     fn at_step_boundary(

@@ -25,6 +25,7 @@ impl Planner for Native<AsPlanner> {
         outputs: &mut [PlannerOutput],
     ) {
         let Some(active) = &self.active else {
+            self.note_out(step.ids);
             self.fallback.step(step, view, inputs, routes, outputs);
             return;
         };
@@ -74,8 +75,8 @@ impl Native<AsPlanner> {
 
     /// Asks the library, unless it has failed since the last boundary: then no row is answered.
     fn ask_for_routes(&self, active: &Active, batch: &mut Batch<'_>) -> Result<bool, Fault> {
-        if locked(&self.health).fault.is_some() {
-            return Ok(false);
+        if let Some(fault) = &locked(&self.health).fault {
+            return Err(fault.clone());
         }
         let _call = self.cell.enter(&active.generation, active.is_isolated);
         active.backend.step(batch)
@@ -143,6 +144,15 @@ impl Native<AsPlanner> {
             }
         }
         self.cell.note_time(count, seconds, replaced);
+        match &answered {
+            Err(fault) => {
+                self.note_missing(replaced, step.ids.first(), &fault.message, Some(fault));
+            }
+            Ok(_) => {
+                let flaw = locked(&self.health).flaw.clone();
+                self.note_missing(bad, step.ids.first(), &flaw, None);
+            }
+        }
         let mut health = locked(&self.health);
         health.rows += count as u64;
         health.bad_rows += bad;

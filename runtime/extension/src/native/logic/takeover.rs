@@ -1,7 +1,7 @@
 //! Exchanging what answers, at a step boundary: after a fault, and when the cell wishes for another
 //! build.
 
-use super::{Kind, Native};
+use super::{Kind, Native, build_name};
 use crate::event::Level;
 use crate::native::backend::Fault;
 use roadwright_agent::{ParameterSet, StepBoundary, Swap};
@@ -42,7 +42,10 @@ impl<K: Kind> Native<K> {
                 }
                 // One that does not even start again is out at once, whatever is left of its
                 // restarts.
-                Err(again) => self.cell.note_fault(&again.message),
+                Err(again) => {
+                    self.cell.note_fault(&again.message);
+                    self.leave(&generation, is_isolated, &again);
+                }
             }
         }
         let why = format!(
@@ -50,6 +53,7 @@ impl<K: Kind> Native<K> {
             fault.message,
             self.restarts.len()
         );
+        self.leave(&generation, is_isolated, fault);
         self.cell.quarantine.end_trial(&generation.hash);
         // What takes over is what the cell wishes for then.
         self.cell.withdraw(&generation.hash, &why);
@@ -100,6 +104,8 @@ impl<K: Kind> Native<K> {
         let old_hash = self.active_hash();
         let Some(generation) = wish.generation else {
             let old = self.active.take()?;
+            self.last_build = build_name(&old.generation, old.is_isolated);
+            self.out_because.clear();
             self.cell.quarantine.end_trial(&old.generation.hash);
             let note = format!("{} drives", self.fallback.info.id);
             return Some(self.swap(&old_hash, note));

@@ -1,0 +1,165 @@
+//! The process that does the work of a command whose plugins run in it; its parent is in
+//! [`supervisor`](crate::supervisor).
+//!
+//! Code of others can end a process in ways that leave no trace in it, with any exit code. So the worker says when
+//! its work is done, in a file that only its parent looks for, and outputs get their final names after that.
+
+use crate::terminal::say;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// Name of the file that says that the work is done.
+const MARK: &str = "done.json";
+/// Name of the file with the ids of the plugins in the process.
+const PLUGINS: &str = "plugins.json";
+/// Name of the file with the number of the parent process.
+const PARENT: &str = "parent.json";
+/// Name of the file with the temporary files of outputs.
+const TEMPORARY: &str = "temporary.json";
+
+/// Where worker and parent leave each other messages; `None` in a process that has no such parent.
+static PLACE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Outputs that are complete under temporary names.
+static RENAMES: Mutex<Vec<Rename>> = Mutex::new(Vec::new());
+
+/// An output that is complete, under a temporary name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Rename {
+    /// Where it is.
+    pub(crate) from: PathBuf,
+    /// Where it belongs.
+    pub(crate) to: PathBuf,
+}
+
+/// What a worker says when its work is done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Mark {
+    /// The exit code of the command.
+    pub(crate) code: u8,
+    /// Outputs that get their final names now, in this order.
+    pub(crate) renames: Vec<Rename>,
+}
+
+/// Prepares a folder for a worker of this process.
+pub(crate) fn prepare(place: &Path) {
+    write(&place.join(PARENT), &std::process::id());
+}
+
+/// Makes this process a worker that reports in a folder of its parent's.
+pub(crate) fn begin(place: &Path) {
+    die_with_parent(place);
+    // Set once: a process is started as a worker or not.
+    let _ = PLACE.set(place.to_owned());
+}
+
+/// The parent is gone: its outputs would never get their names.
+#[cfg(target_os = "linux")]
+fn die_with_parent(place: &Path) {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+    if let Err(error) = set_parent_process_death_signal(Some(Signal::KILL)) {
+        say!("warning: this process will outlive its parent: {error}");
+    }
+    // It may have died before that.
+    let parent: Option<i32> = read(&place.join(PARENT));
+    if getppid().map(|pid| pid.as_raw_nonzero().get()) != parent {
+        std::process::exit(2);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_parent(_: &Path) {}
+
+/// Whether this process does the work for a parent that waits for its mark.
+pub(crate) fn is_worker() -> bool {
+    PLACE.get().is_some()
+}
+
+/// Leaves the parent the ids of the plugins that run in this process, for the case that one of them ends it.
+pub(crate) fn note_plugins(ids: &[String]) {
+    if let Some(place) = PLACE.get() {
+        write(&place.join(PLUGINS), &ids);
+    }
+}
+
+/// Gives an output its final name: at once, or in a worker when its work is done.
+///
+/// # Errors
+/// If the system does not rename it.
+pub(crate) fn rename(rename: Rename) -> std::io::Result<()> {
+    let Some(place) = PLACE.get() else {
+        return std::fs::rename(&rename.from, &rename.to);
+    };
+    let mut renames = RENAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    renames.push(rename);
+    // The parent removes them if there is no mark.
+    let from: Vec<&PathBuf> = renames.iter().map(|rename| &rename.from).collect();
+    write(&place.join(TEMPORARY), &from);
+    Ok(())
+}
+
+/// The exit code of a command that is done, which a worker says to its parent first.
+pub(crate) fn finish(code: u8) -> ExitCode {
+    mark(code);
+    ExitCode::from(code)
+}
+
+/// Ends the process on purpose, as [`finish`].
+pub(crate) fn exit(code: u8) -> ! {
+    mark(code);
+    std::process::exit(i32::from(code));
+}
+
+fn mark(code: u8) {
+    if let Some(place) = PLACE.get() {
+        let renames = RENAMES.lock().unwrap_or_else(PoisonError::into_inner);
+        let renames = renames.clone();
+        write(&place.join(MARK), &Mark { code, renames });
+    }
+}
+
+fn write(path: &Path, value: &impl Serialize) {
+    let written = serde_json::to_vec(value)
+        .map_err(std::io::Error::from)
+        .and_then(|bytes| {
+            // Whole or not at all: the process may end in the middle.
+            let temporary = path.with_extension("part");
+            std::fs::write(&temporary, bytes)?;
+            std::fs::rename(&temporary, path)
+        });
+    if let Err(error) = written {
+        say!("error: cannot write {}: {error}", path.display());
+    }
+}
+
+/// What a worker has left in its folder.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// That its work is done.
+    pub(crate) mark: Option<Mark>,
+    /// Ids of the plugins in it.
+    pub(crate) plugins: Vec<String>,
+    /// Temporary files of outputs.
+    pub(crate) temporary: Vec<PathBuf>,
+}
+
+impl Left {
+    /// Reads it.
+    pub(crate) fn read(place: &Path) -> Self {
+        Self {
+            mark: read(&place.join(MARK)),
+            plugins: read(&place.join(PLUGINS)).unwrap_or_default(),
+            temporary: read(&place.join(TEMPORARY)).unwrap_or_default(),
+        }
+    }
+}
+
+/// Largest message of a worker, bytes.
+const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
+
+fn read<T: for<'a> Deserialize<'a>>(path: &Path) -> Option<T> {
+    let bytes = roadwright_files::read(path, LARGEST).ok()?;
+    serde_json::from_slice(&bytes).ok()
+}
