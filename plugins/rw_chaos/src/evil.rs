@@ -256,9 +256,9 @@ unsafe extern "C" fn step(instance: *mut RwInstance, batch: *mut RwBatch) -> i32
             "keep" => (*batch).status.write_bytes(KEEP, count),
             "status 3" => (*batch).status.write_bytes(3, count),
             "status 255" => (*batch).status.write_bytes(255, count),
-            "return -1" => return -1,
-            "return panic" => return PANIC,
-            "return fatal" => return FATAL,
+            "soon return -1" if (*batch).time > SOON => return -1,
+            "soon return panic" if (*batch).time > SOON => return PANIC,
+            "soon return fatal" if (*batch).time > SOON => return FATAL,
             "write beyond" => (*batch).status.add(count).write(1),
             _ => {}
         }

@@ -67,9 +67,9 @@ const ROWS: [Row; 45] = [
     Row("soon one nan", Faults, Faults),
     Row("status 3", Out, Out),
     Row("status 255", Out, Out),
-    Row("return -1", Out, Out),
-    Row("return panic", Out, Out),
-    Row("return fatal", Out, Out),
+    Row("soon return -1", Out, Out),
+    Row("soon return panic", Out, Out),
+    Row("soon return fatal", Out, Out),
     // What the interface allows, or what only costs something.
     Row("no status", Fine, Fine),
     Row("keep", Fine, Fine),

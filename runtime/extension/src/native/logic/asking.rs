@@ -106,6 +106,10 @@ impl<K: Kind> Native<K> {
             })
         };
         let seconds = began.elapsed().as_secs_f64();
+        if answered.is_err() {
+            // A process of its own hands no rows back from a failed call; here none is looked at either.
+            status.fill(ROW_NOT_WRITTEN);
+        }
         let Mended {
             replaced,
             bad,
