@@ -2,7 +2,8 @@
 
 use crate::bundle::{Bundle, BundleError};
 use crate::manifest::MANIFEST;
-use std::io::{Error, ErrorKind};
+use roadwright_files::NewFolder;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 impl Bundle {
@@ -17,16 +18,9 @@ impl Bundle {
             move |error| BundleError::Io { path, error }
         };
         check_is_free(folder)?;
-        let above = folder.parent().filter(|path| !path.as_os_str().is_empty());
-        let above = above.unwrap_or(Path::new("."));
-        std::fs::create_dir_all(above).map_err(io(above))?;
-        // A new folder, so that there are no links in it to be written through.
-        let beside = tempfile::Builder::new()
-            .prefix(".unpacking-")
-            .tempdir_in(above)
-            .map_err(io(above))?;
+        let new = NewFolder::new(folder).map_err(io(folder))?;
         for (path, bytes) in self.files() {
-            let place = beside.path().join(path);
+            let place = new.beside().join(path);
             if let Some(parent) = place.parent() {
                 std::fs::create_dir_all(parent).map_err(io(parent))?;
             }
@@ -34,17 +28,9 @@ impl Bundle {
         }
         let manifest = serde_json::to_vec_pretty(self.manifest())
             .map_err(|error| BundleError::Content(error.to_string()))?;
-        let place = beside.path().join(MANIFEST);
+        let place = new.beside().join(MANIFEST);
         std::fs::write(&place, manifest).map_err(io(&place))?;
-        open_to_all(beside.path()).map_err(io(folder))?;
-        // An empty folder is in the way of a move on some systems.
-        match std::fs::remove_dir(folder) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(io(folder)(error)),
-            _ => {}
-        }
-        std::fs::rename(beside.path(), folder).map_err(io(folder))?;
-        // It has another name now, under which it stays.
-        let _ = beside.keep();
+        new.finish().map_err(io(folder))?;
         Ok(folder.join(&self.manifest().scenario))
     }
 }
@@ -67,17 +53,4 @@ fn check_is_free(folder: &Path) -> Result<(), BundleError> {
         Ok(true) => Ok(()),
         _ => occupied(),
     }
-}
-
-/// Temporary folders are for their owner only; what was unpacked is like any new folder.
-#[cfg(unix)]
-fn open_to_all(folder: &Path) -> Result<(), Error> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(folder, std::fs::Permissions::from_mode(0o755))
-}
-
-/// Temporary folders are like any other.
-#[cfg(not(unix))]
-fn open_to_all(_: &Path) -> Result<(), Error> {
-    Ok(())
 }

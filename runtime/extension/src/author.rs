@@ -3,6 +3,7 @@
 use crate::native::probe::probe;
 use crate::script::SCRIPT_ENDING;
 use roadwright_agent::ModuleKind;
+use roadwright_files::NewFolder;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -119,7 +120,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<(), AuthorError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(file_error(folder))?;
     }
-    fs::write(path, text).map_err(file_error(path))
+    roadwright_files::write(path, text.as_bytes()).map_err(file_error(path))
 }
 
 /// Words that cannot name a library in all of the languages.
@@ -142,7 +143,8 @@ fn check_name(name: &str) -> Result<(), AuthorError> {
     }
 }
 
-/// Creates a project that builds and passes the check as it is. Returns its folder.
+/// Creates a project that builds and passes the check as it is. Returns its folder, which appears with all
+/// its files or not at all.
 ///
 /// # Errors
 /// If the name cannot be used, the folder is there already, or a file cannot be written.
@@ -165,9 +167,11 @@ pub fn new_plugin(
             .replace("@KIND@", kind.name())
             .replace("@CRATE@", &name.replace('_', "-"))
     };
-    let put = |file: &str, text: &str| write(&folder.join(file), &fill(text));
+    // Whole or not at all: half a project builds nothing, and its folder would be in the way.
+    let new = NewFolder::new(&folder).map_err(file_error(&folder))?;
+    let put = |file: &str, text: &str| write(&new.beside().join(file), &fill(text));
     match language {
-        Language::Rust => put_rust(&folder, kind, &put)?,
+        Language::Rust => put_rust(new.beside(), kind, &put)?,
         Language::C | Language::Cpp => put_c(name, kind, language == Language::C, &put)?,
     }
     let prefix = if language == Language::Rust {
@@ -182,6 +186,7 @@ pub fn new_plugin(
         "README.md",
         &readme.replace("@LIBRARY@", &format!("{prefix}{name}.so")),
     )?;
+    new.finish().map_err(file_error(&folder))?;
     Ok(folder)
 }
 

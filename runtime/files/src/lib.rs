@@ -4,6 +4,8 @@
 //! Reading ([`read()`], [`read_text`]) has a limit in bytes, and refuses folders, pipes and devices,
 //! which may never end. Writing ([`write()`], [`Beside`]) makes a new file **beside** the old one and
 //! moves it into place: a program that is killed, or a disk that is full, leaves the old file.
+//! [`Output`] does the same for several results that get their names together, and writes to pipes and
+//! devices as well. [`NewFolder`] does it for folders.
 //! **Sweeping** removes what killed programs have left.
 //!
 //! ```
@@ -17,8 +19,12 @@
 //! # }
 //! ```
 
+mod folder;
+mod output;
 mod read;
 mod write;
 
+pub use folder::NewFolder;
+pub use output::{Complete, Left, Output, Standard, Stream, Target};
 pub use read::{MEBIBYTE, read, read_text};
 pub use write::{Beside, write};

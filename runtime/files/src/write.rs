@@ -1,10 +1,11 @@
 //! Writing: beside the file first, then in its place.
 
+use crate::output::Left;
 use crate::read::name_of;
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Result, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// Files that are being written begin with this, in the folder where they will be.
 const PREFIX: &str = ".saving-";
@@ -37,9 +38,10 @@ impl Beside {
     /// Begins a file that will be at a path.
     ///
     /// # Errors
-    /// If the folder cannot be written to, or something is there that is no file.
+    /// If there is no such folder or it cannot be written to, or something is there that is no file.
     pub fn new(path: &Path) -> Result<Self> {
         let path = target(path)?;
+        check_folder(folder_of(&path))?;
         let before = match std::fs::metadata(&path) {
             Ok(metadata) if !metadata.is_file() => {
                 let kind = name_of(metadata.file_type());
@@ -53,7 +55,7 @@ impl Beside {
         // The same folder, and so the same disk: only there a move replaces the old file at once.
         let folder = folder_of(&path);
         sweep(folder);
-        let file = create(folder)?;
+        let file = create(folder).map_err(|error| unwritable(folder, &error))?;
         // Whoever sweeps this folder meanwhile sees that it is being written.
         let _ = file.as_file().try_lock();
         if let Some(before) = before {
@@ -66,14 +68,54 @@ impl Beside {
     ///
     /// # Errors
     /// If not all could be written, or it cannot be moved; what was there before is untouched then.
-    pub fn finish(mut self) -> Result<()> {
+    pub fn finish(self) -> Result<()> {
+        self.seal()?.commit()
+    }
+
+    /// Ends the writing, and leaves the file that was there before.
+    ///
+    /// # Errors
+    /// If not all could be written.
+    pub(crate) fn seal(mut self) -> Result<Sealed> {
         self.file.flush()?;
         // Before the move: after a failure of power the name must not stand for bytes that were
         // never written.
         self.file.as_file().sync_all()?;
-        self.file.persist(&self.path).map_err(|error| error.error)?;
+        let (held, beside) = self.file.into_parts();
+        Ok(Sealed {
+            held,
+            beside,
+            path: self.path,
+        })
+    }
+}
+
+/// A complete file beside its target. Nothing is left of it if this is dropped.
+#[derive(Debug)]
+pub(crate) struct Sealed {
+    /// Keeps the lock by which others see that the file is in use and do not sweep it.
+    held: File,
+    beside: TempPath,
+    path: PathBuf,
+}
+
+impl Sealed {
+    /// Moves it into its place.
+    pub(crate) fn commit(self) -> Result<()> {
+        let moved = self.beside.persist(&self.path);
+        moved.map_err(|error| error.error)?;
+        drop(self.held);
         sync_folder(folder_of(&self.path));
         Ok(())
+    }
+
+    /// Leaves it where it is.
+    pub(crate) fn leave(self) -> Result<Left> {
+        let beside = self.beside.keep().map_err(|error| error.error)?;
+        Ok(Left {
+            beside,
+            place: self.path,
+        })
     }
 }
 
@@ -106,6 +148,37 @@ fn target(path: &Path) -> Result<PathBuf> {
 fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|f| !f.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
+}
+
+/// Says that a folder is missing before anything else goes wrong in it.
+pub(crate) fn check_folder(folder: &Path) -> Result<()> {
+    let shown = folder.display();
+    let (kind, what) = match std::fs::metadata(folder) {
+        Ok(metadata) if metadata.is_dir() => return Ok(()),
+        Ok(_) => (
+            ErrorKind::NotADirectory,
+            format!("{shown} is not a folder; name another place"),
+        ),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => (
+            ErrorKind::NotADirectory,
+            format!("a part of {shown} is not a folder; name another place"),
+        ),
+        Err(error) if error.kind() == ErrorKind::NotFound => (
+            ErrorKind::NotFound,
+            format!("there is no folder {shown}; make it first, or name another place"),
+        ),
+        Err(error) => return Err(unwritable(folder, &error)),
+    };
+    Err(Error::new(kind, what))
+}
+
+/// Why nothing can be made in a folder, without the name of the file that was tried.
+fn unwritable(folder: &Path, error: &Error) -> Error {
+    let (kind, shown) = (error.kind(), folder.display());
+    Error::new(
+        kind,
+        format!("the folder {shown} cannot be written to: {kind}"),
+    )
 }
 
 /// A new file with the rights that any new file gets.

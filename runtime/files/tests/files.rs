@@ -1,7 +1,9 @@
 //! What is read and what is refused, and what is left of a file that is written.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_files::{Beside, read, read_text, write};
+use roadwright_files::{
+    Beside, NewFolder, Output, Standard, Stream, Target, read, read_text, write,
+};
 use std::fs;
 use std::io::Write;
 use std::path::Path;
@@ -53,6 +55,89 @@ fn a_file_that_is_given_up_leaves_nothing() {
     assert_eq!(fs::read(&path).unwrap(), b"new");
 }
 
+fn result(path: &Path, bytes: &[u8]) -> Output {
+    let mut output = Output::open(path).unwrap();
+    output.write_all(bytes).unwrap();
+    output
+}
+
+#[test]
+fn results_get_their_names_together_and_old_ones_stay_until_then() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, new] = ["old", "new"].map(|name| folder.path().join(name));
+    fs::write(&old, b"before").unwrap();
+    let complete = [&old, &new].map(|path| result(path, b"after").complete().unwrap());
+    assert_eq!(fs::read(&old).unwrap(), b"before");
+    assert!(!new.exists());
+    for complete in complete {
+        complete.commit().unwrap();
+    }
+    assert_eq!(fs::read(&old).unwrap(), b"after");
+    assert_eq!(names(folder.path()), ["new", "old"]);
+    // Dropped, whether complete or not, nothing is left.
+    drop(result(&old, b"half"));
+    drop(result(&old, b"whole").complete().unwrap());
+    assert_eq!(fs::read(&old).unwrap(), b"after");
+    assert_eq!(names(folder.path()), ["new", "old"]);
+}
+
+#[test]
+fn a_result_can_be_left_to_another_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a");
+    let left = result(&path, b"one")
+        .complete()
+        .unwrap()
+        .leave()
+        .unwrap()
+        .unwrap();
+    assert!(!path.exists() && left.beside.exists());
+    left.commit().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+    let left = result(&path, b"two")
+        .complete()
+        .unwrap()
+        .leave()
+        .unwrap()
+        .unwrap();
+    left.discard().unwrap();
+    assert_eq!(fs::read(&path).unwrap(), b"one");
+    assert_eq!(names(folder.path()), ["a"]);
+}
+
+#[test]
+fn a_missing_folder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = folder.path().join("no/such");
+    let error = write(&missing.join("a"), b"x").unwrap_err().to_string();
+    let expected = format!("there is no folder {}; make it first", missing.display());
+    assert!(error.starts_with(&expected), "{error}");
+    fs::write(folder.path().join("file"), b"x").unwrap();
+    let inside = folder.path().join("file/a");
+    let error = write(&inside, b"x").unwrap_err().to_string();
+    assert!(error.contains("file is not a folder"), "{error}");
+    assert!(!error.contains(".saving-"), "{error}");
+}
+
+#[test]
+fn a_new_folder_is_there_with_all_its_files_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("above/project");
+    let new = NewFolder::new(&place).unwrap();
+    fs::write(new.beside().join("a"), b"x").unwrap();
+    assert!(!place.exists());
+    drop(new);
+    assert_eq!(names(&folder.path().join("above")), Vec::<String>::new());
+    let new = NewFolder::new(&place).unwrap();
+    fs::write(new.beside().join("a"), b"x").unwrap();
+    new.finish().unwrap();
+    assert_eq!(names(&place), ["a"]);
+    // One with files in it is not replaced.
+    let other = NewFolder::new(&place).unwrap();
+    other.finish().unwrap_err();
+    assert_eq!(names(&place), ["a"]);
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;
@@ -85,6 +170,33 @@ mod unix {
         let error = write(&zero, b"x").unwrap_err().to_string();
         assert!(error.contains("a device of this name"), "{error}");
         assert_eq!(names(folder.path()), ["pipe", "zero"]);
+    }
+
+    #[test]
+    fn pipes_and_devices_take_results() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pipe");
+        pipe(&path);
+        assert_eq!(Target::of(&path).unwrap(), Target::Stream(Stream::Pipe));
+        let reader = std::thread::spawn({
+            let path = path.clone();
+            move || fs::read(path).unwrap()
+        });
+        let complete = result(&path, b"bytes").complete().unwrap();
+        assert_eq!(complete.leave().unwrap(), None);
+        assert_eq!(reader.join().unwrap(), b"bytes");
+        assert_eq!(names(folder.path()), ["pipe"]);
+        let null = Path::new("/dev/null");
+        assert_eq!(Target::of(null).unwrap(), Target::Stream(Stream::Device));
+        result(null, b"x").complete().unwrap().commit().unwrap();
+        let output = Target::Stream(Stream::Standard(Standard::Output));
+        assert_eq!(Target::of(Path::new("/dev/stdout")).unwrap(), output);
+        let error = Target::of(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("a folder of this name"), "{error}");
+        assert_eq!(
+            Target::of(&folder.path().join("new")).unwrap(),
+            Target::File
+        );
     }
 
     #[test]
