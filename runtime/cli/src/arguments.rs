@@ -33,7 +33,8 @@ Examples:
   roadwright script check scripts/commuter.rhai
   roadwright controller eval fuzzy_driver.route.speed --input distance=10 --input angle=0.3
 
-Exit codes: 0 fine; 1 the work was done and found something wrong; 2 the call or its input was unusable.";
+Exit codes: 0 fine; 1 the work was done and found something wrong; 2 the call or its input was unusable; \
+128 + N signal N ended the work early (Ctrl-C 130, SIGTERM 143, SIGHUP 129).";
 
 /// What to do.
 #[derive(Debug, Subcommand)]

@@ -56,7 +56,9 @@ fn main() -> ExitCode {
         }
         Some(Verb::Completions { shell }) => commands::completions(shell),
     };
-    worker::finish(exit_code(outcome))
+    let code = exit_code(outcome);
+    // Whatever came of it, a part of the work was not done.
+    worker::finish(progress::exit_code().unwrap_or(code))
 }
 
 /// The exit code for an outcome. Prints the error, if it is one.

@@ -4,41 +4,84 @@ use crate::terminal::say;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::time::{Duration, Instant};
 
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// Number of the first signal that has asked the program to end, or 0.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+/// Whether work was cut short because of it.
+static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 static HANDLER: OnceLock<()> = OnceLock::new();
 
 /// Signals this close together count as one: a terminal that is closed sends SIGHUP from the shell
 /// and again from the kernel, and the second must not cut the summary off.
 const ONE_SIGNAL: Duration = Duration::from_millis(500);
-/// Exit code after a second signal: what shells expect of a program that Ctrl-C has ended.
-const KILLED: u8 = 130;
+/// Exit codes of programs that a signal has ended begin after this, as shells count them.
+const AFTER_SIGNALS: i32 = 128;
 
 /// From now on Ctrl-C, SIGTERM and SIGHUP are noted instead of ending the program, so that a run
 /// writes its summary and whole rows of its trace. A second one ends it at once.
 pub(crate) fn catch_interrupt() {
     HANDLER.get_or_init(|| {
-        let mut first = None;
-        let handler = move || {
-            // The time of the first signal stays: what comes later is measured from it.
-            let at = *first.get_or_insert_with(now);
-            if STOPPED.swap(true, Ordering::SeqCst) && at.elapsed() > ONE_SIGNAL {
-                crate::worker::exit(KILLED);
-            }
-        };
         // A run under `nohup` is meant to survive the terminal.
-        let noted = roadwright_extension::with_hangup_kept(|| ctrlc::set_handler(handler));
+        let noted = roadwright_extension::with_hangup_kept(install);
         if let Err(error) = noted {
             say!("warning: Ctrl-C will end the run without a summary: {error}");
         }
     });
 }
 
-/// Whether the run was asked to end.
+/// Notes signals in a thread of its own.
+#[cfg(unix)]
+fn install() -> std::io::Result<()> {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let mut signals = signal_hook::iterator::Signals::new([SIGINT, SIGTERM, SIGHUP])?;
+    let thread = std::thread::Builder::new().name("signals".into());
+    thread.spawn(move || {
+        let mut first = None;
+        for signal in signals.forever() {
+            note(signal, &mut first);
+        }
+    })?;
+    Ok(())
+}
+
+/// Notes Ctrl-C; other signals are not known here.
+#[cfg(not(unix))]
+fn install() -> Result<(), ctrlc::Error> {
+    /// Number of the signal that Ctrl-C sends elsewhere.
+    const INTERRUPT: i32 = 2;
+    let mut first = None;
+    ctrlc::set_handler(move || note(INTERRUPT, &mut first))
+}
+
+/// Notes a signal, or ends the program if it is the second one.
+fn note(signal: i32, first: &mut Option<Instant>) {
+    // The time of the first signal stays: what comes later is measured from it.
+    let at = *first.get_or_insert_with(now);
+    let is_first = SIGNAL
+        .compare_exchange(0, signal, Ordering::SeqCst, Ordering::SeqCst)
+        .is_ok();
+    if !is_first && at.elapsed() > ONE_SIGNAL {
+        crate::worker::exit(u8::try_from(AFTER_SIGNALS + signal).unwrap_or(u8::MAX));
+    }
+}
+
+/// Whether the work was asked to end. Who asks is taken to end it.
 pub(crate) fn interrupted() -> bool {
-    STOPPED.load(Ordering::SeqCst)
+    let asked = SIGNAL.load(Ordering::SeqCst) != 0;
+    if asked {
+        CUT_SHORT.store(true, Ordering::SeqCst);
+    }
+    asked
+}
+
+/// Exit code of a program whose work was cut short by a signal: 128 and the number of the signal, as
+/// shells expect it. `None` if no work was.
+pub(crate) fn exit_code() -> Option<u8> {
+    let signal = SIGNAL.load(Ordering::SeqCst);
+    let code = u8::try_from(AFTER_SIGNALS + signal).ok();
+    code.filter(|_| CUT_SHORT.load(Ordering::SeqCst))
 }
 
 #[expect(

@@ -190,9 +190,9 @@ fn signal(child: &std::process::Child, name: &str) {
 
 /// Waits for the end of a run that was asked to end, and looks at what it has written.
 #[cfg(unix)]
-fn ends_in_good_order(folder: &Path, child: std::process::Child) {
+fn ends_in_good_order(folder: &Path, child: std::process::Child, number: i32) {
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(output.status.code(), Some(128 + number));
     let printed = printed(&output);
     assert!(
         printed.contains("the figures are those so far"),
@@ -203,17 +203,26 @@ fn ends_in_good_order(folder: &Path, child: std::process::Child) {
     assert!(trace.lines().all(|row| row.split(',').count() == 12));
 }
 
+/// Lets children have the usual action of SIGHUP, also if the tests were started by `nohup`: what is ignored
+/// here stays ignored in a child, and what is caught becomes the default.
+#[cfg(unix)]
+fn with_usual_hangup() {
+    let caught = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+    signal_hook::flag::register(signal_hook::consts::SIGHUP, caught).unwrap();
+}
+
 #[cfg(unix)]
 #[test]
 fn signals_end_a_run_like_ctrl_c() {
+    with_usual_hangup();
     let folder = folder(&[], "fn behave(agent) { agent.log(\"x\"); }");
-    for name in ["-TERM", "-HUP"] {
+    for (name, number) in [("-INT", 2), ("-TERM", 15), ("-HUP", 1)] {
         let (child, mut stderr) = long_run(folder.path(), "");
         let drain = std::thread::spawn(move || std::io::copy(&mut stderr, &mut std::io::sink()));
         signal(&child, name);
         // As when a terminal is closed: again at once.
         signal(&child, name);
-        ends_in_good_order(folder.path(), child);
+        ends_in_good_order(folder.path(), child, number);
         drain.join().unwrap().unwrap();
         std::fs::remove_file(folder.path().join("t.csv")).unwrap();
     }
@@ -229,6 +238,58 @@ fn a_run_that_ignores_hangups_survives_them() {
     std::thread::sleep(std::time::Duration::from_millis(500));
     assert!(child.try_wait().unwrap().is_none());
     signal(&child, "-TERM");
-    ends_in_good_order(folder.path(), child);
+    ends_in_good_order(folder.path(), child, 15);
     drain.join().unwrap().unwrap();
+}
+
+#[cfg(unix)]
+#[test]
+fn signals_end_measurements_and_trainings_as_they_end_runs() {
+    with_usual_hangup();
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let experiment = r#"{"format": "roadwright-experiment", "version": 1, "course": "arena",
+        "stack": "fuzzy_driver", "genes": ["fuzzy_driver.rule_avoid_*"],
+        "seeds": {"train": [1, 50], "validate": [101, 102], "test": [201, 203]},
+        "operators": {"n": 3}, "runs": 2, "stop": {"generations": 100000}}"#;
+    std::fs::write(folder.join("x.experiment.json"), experiment).unwrap();
+    let bench = "bench run arena --runs 100000 --json --out b.json";
+    let train = "train x.experiment.json --quiet --out t.json";
+    // Each with the key that only a complete file has.
+    let (bench, train) = ((bench, "b.json", "stopped"), (train, "t.json", "champion"));
+    for ((words, kept, last), name, number) in [
+        (bench, "-INT", 2),
+        (bench, "-TERM", 15),
+        (train, "-HUP", 1),
+        (train, "-TERM", 15),
+    ] {
+        let kept = folder.join(kept);
+        let _ = std::fs::remove_file(&kept);
+        let words: Vec<&str> = words.split(' ').collect();
+        let child = crate::common::command(folder, &words)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        // Kept from the first moment on.
+        while !kept.exists() {
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        signal(&child, name);
+        let output = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(
+            output.status.code(),
+            Some(128 + number),
+            "{words:?}: {said}"
+        );
+        // The command could resume from it.
+        let text = std::fs::read_to_string(&kept).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert!(document[last].is_null(), "{text}");
+    }
+    let help = printed(&crate::common::roadwright(folder, &["--help"]));
+    for code in ["130", "143", "129"] {
+        assert!(help.contains(code), "{help}");
+    }
 }

@@ -17,8 +17,8 @@ pub(crate) struct List {
 #[command(
     group = ArgGroup::new("stop").args(["runs", "until_se", "until_width", "until_difference"]),
     after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out an \
-experiment that was interrupted goes on where it was; FILE.csv is written beside FILE.\nExit code 1 if it was \
-interrupted."
+experiment that was interrupted goes on where it was; FILE.csv is written beside FILE.\nStopped by a \
+signal it ends with 128 and the number of the signal (Ctrl-C: 130)."
 )]
 pub(crate) struct Run {
     /// A course (`bench list` shows them), or a scenario file of one's own
