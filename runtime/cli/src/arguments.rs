@@ -202,7 +202,10 @@ pub(crate) struct ExtensionFlags {
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Without --seconds the run takes the scenario's time, or less if all agents have arrived.\nCtrl-C ends it with the summary so far."
+    after_help = "Without --seconds the run takes the scenario's time, or less if all agents have arrived.\nCtrl-C, \
+SIGTERM and SIGHUP end it with the summary and the results so far, and with exit code 130, 143 or 129.\nResults get \
+their names when the run has ended: one that is killed leaves those of an earlier run. --save, --trace and --signals \
+may be pipes or devices (/dev/null, or /dev/stdout with --quiet)."
 )]
 pub(crate) struct Run {
     /// The scenario

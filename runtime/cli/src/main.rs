@@ -4,6 +4,7 @@ mod agent_times;
 mod arguments;
 mod commands;
 mod extensions;
+mod outputs;
 mod progress;
 mod supervisor;
 mod terminal;

@@ -137,6 +137,23 @@ fn every_command_about_benchmarks_runs() {
 }
 
 #[test]
+fn every_command_about_results_runs() {
+    const RESULTS: &str = include_str!("../../../docs/results.md");
+    let folder = tempfile::tempdir().unwrap();
+    let scenarios = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
+    std::os::unix::fs::symlink(scenarios, folder.path().join("scenarios")).unwrap();
+    let (_, block) = RESULTS.split_once("```sh\n").unwrap();
+    let commands: Vec<&str> = block.split("```").next().unwrap().lines().collect();
+    assert_eq!(commands.len(), 2);
+    for command in commands {
+        let words: Vec<&str> = command.split_whitespace().collect();
+        let output = roadwright(folder.path(), &words[1..]);
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{command}: {said}");
+    }
+}
+
+#[test]
 fn the_league_is_what_the_program_says() {
     let folder = tempfile::tempdir().unwrap();
     let output = roadwright(folder.path(), &["bench", "league", "--markdown"]);

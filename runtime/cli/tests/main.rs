@@ -12,6 +12,7 @@ mod evil;
 mod kept_inputs;
 mod measurements;
 mod misbehaviour;
+mod outputs;
 mod plugins;
 mod program;
 #[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]

@@ -326,11 +326,11 @@ fn results_do_not_replace_what_is_read_or_each_other() {
     for (words, expected) in [
         (
             &["--save", "own.json"][..],
-            "--save: own.json is what is read",
+            "--save: own.json ends in .json, which stands for a JSON document",
         ),
         (
             &["--trace", "./own.json"],
-            "--trace: ./own.json is what is read",
+            "--trace: ./own.json ends in .json",
         ),
         (
             &["--save", "same", "--signals", "./same"],

@@ -181,8 +181,14 @@ pub fn load(path: &Path) -> Result<Scenario, FileError> {
 /// # Errors
 /// If the file cannot be written; what was there before is then untouched.
 pub fn save(scenario: &Scenario, path: &Path) -> Result<(), FileError> {
+    save_text(&text_at(scenario, path), path)
+}
+
+/// The text of a scenario as [`save`] writes it to a path: vehicles whose files are at hand there are left
+/// to those.
+pub fn text_at(scenario: &Scenario, path: &Path) -> String {
     let folder = path.parent().unwrap_or(Path::new("."));
-    save_text(&write_text(scenario, VehicleFiles::Folder(folder)), path)
+    write_text(scenario, VehicleFiles::Folder(folder))
 }
 
 /// Writes the text of a scenario as [`save`] does.

@@ -3,6 +3,7 @@
 use super::print_json;
 use crate::Outcome;
 use crate::arguments::{Controller, ControllerVerb, Eval, Join};
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::terminal;
 use anyhow::{Context, bail};
 use roadwright_agent::{ModuleKind, ParameterInfo, ParameterKind};
@@ -379,6 +380,9 @@ fn surface(
         x_terms: distance.terms,
         y_terms: angle.terms,
     };
+    let mut outputs = Outputs::of(Inputs::none());
+    let place = outputs.file("--out", out, Kind::Picture)?;
     let png = roadwright_render::surface(&plot, sample).context("cannot draw the surface")?;
-    roadwright_files::write(out, &png).with_context(|| format!("cannot write {}", out.display()))
+    outputs.write(&place, &png)?;
+    outputs.commit()
 }

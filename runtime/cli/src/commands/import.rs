@@ -1,8 +1,9 @@
 //! `roadwright import`.
 
-use super::{outputs, print_json};
+use super::print_json;
 use crate::Outcome;
 use crate::arguments::{DriveOn, Import};
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::terminal;
 use anyhow::{Context, bail};
 use roadwright_interchange::osm::{
@@ -26,10 +27,20 @@ pub(crate) fn import(arguments: &Import) -> anyhow::Result<Outcome> {
         roads_only: arguments.roads_only,
     };
     let cannot = || format!("cannot import {}", arguments.file.display());
-    outputs::keep_apart(&[&arguments.file], &[("--out", Some(&arguments.out))])?;
+    let mut outputs = Outputs::of(Inputs::none().file("the map", &arguments.file));
+    if arguments.json {
+        outputs.prints("--json");
+    } else if !arguments.quiet {
+        outputs.prints("the summary (--quiet leaves it out)");
+    }
+    let place = outputs.file("--out", &arguments.out, Kind::Scenario)?;
+    // Before a map that may be a country.
+    outputs.try_out(&place)?;
     let elements = read_file(&arguments.file).with_context(cannot)?;
     let (scenario, summary) = build(&elements, &options).with_context(cannot)?;
-    file::save(&scenario, &arguments.out).context("cannot write the scenario")?;
+    let written = file::text_at(&scenario, &arguments.out);
+    outputs.write(&place, written.as_bytes())?;
+    outputs.commit()?;
     if arguments.json {
         print_json(&document(&summary))?;
     } else if !arguments.quiet {

@@ -3,6 +3,7 @@
 
 use super::run::{Drive, Report, table};
 use crate::Outcome;
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::terminal;
 use anyhow::Context;
 use roadwright_render::{Picture, map};
@@ -20,6 +21,8 @@ const PICTURE_TIME: f64 = 60.0;
 
 pub(super) fn main_job() -> anyhow::Result<Outcome> {
     let scenario = file::from_text(OLD_TOWN).context("the built-in scenario old-town")?;
+    let mut outputs = Outputs::of(Inputs::none());
+    let place = outputs.file("the picture", Path::new(PICTURE), Kind::Picture)?;
     let mut out = terminal::out();
     writeln!(
         out,
@@ -34,8 +37,8 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     let snapshot = session.world().snapshot();
     let png =
         map(&scenario, Some(&snapshot), &Picture::default()).context("cannot draw old-town")?;
-    roadwright_files::write(Path::new(PICTURE), &png)
-        .with_context(|| format!("cannot write {PICTURE}"))?;
+    outputs.write(&place, &png)?;
+    outputs.commit()?;
     let taken = session.world().time();
     // The same session goes on: the picture is of the run whose summary is printed.
     let late = run(&mut session, scenario.settings().duration)?;

@@ -8,7 +8,6 @@ mod edit;
 mod import;
 mod junction;
 mod main_job;
-mod outputs;
 mod pack;
 mod plot;
 mod plugin;

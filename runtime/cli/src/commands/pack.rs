@@ -4,6 +4,7 @@ use super::{load, print_json};
 use crate::Outcome;
 use crate::arguments::{ExtensionFlags, Pack, Unpack};
 use crate::extensions;
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::terminal;
 use anyhow::Context;
 use roadwright_bundle::{Available, Bundle, ENDING, Extras, Lack, Need};
@@ -21,6 +22,14 @@ pub(crate) fn pack(arguments: &Pack) -> anyhow::Result<Outcome> {
         scripts: arguments.scripts.clone(),
         ..ExtensionFlags::default()
     };
+    let inputs = Inputs::none().scenario(&arguments.file, &scenario);
+    let mut outputs = Outputs::of(inputs.extensions(&flags, Some(&arguments.file)));
+    if arguments.json {
+        outputs.prints("--json");
+    } else if !arguments.quiet {
+        outputs.prints("the list of contents (--quiet leaves it out)");
+    }
+    let place = outputs.file("--out", &arguments.out, Kind::Bundle)?;
     let available = available(&flags, Some(&arguments.file));
     let folder = arguments.file.parent();
     let folder = folder.filter(|folder| !folder.as_os_str().is_empty());
@@ -32,8 +41,8 @@ pub(crate) fn pack(arguments: &Pack) -> anyhow::Result<Outcome> {
     let bundle = Bundle::pack(&scenario, name, Some(folder), &available, extras)
         .context("cannot pack the scenario")?;
     let bytes = bundle.to_bytes().context("cannot pack the scenario")?;
-    roadwright_files::write(&arguments.out, &bytes)
-        .with_context(|| format!("cannot write {}", arguments.out.display()))?;
+    outputs.write(&place, &bytes)?;
+    outputs.commit()?;
     let unknown = unknown(&bundle);
     if arguments.json {
         print_json(&json!({

@@ -2,11 +2,15 @@
 
 mod picture;
 
+use crate::outputs::{Kind, Outputs};
 use anyhow::{Context, anyhow};
 use roadwright_training::genetic::study::{LineResult, StudyResult};
 use roadwright_vehicle::proving::{Look, Mark, Plot, Series};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+
+/// How the table of a figure begins.
+const TABLE_BEGINS: &str = "line,x";
 
 /// A figure with a name that becomes that of its files.
 #[derive(Debug, Clone, Serialize)]
@@ -39,16 +43,20 @@ pub(crate) struct Point {
 }
 
 impl Figure {
-    /// Writes picture and table into a folder, which is made if it is not there. Returns their paths.
-    pub(crate) fn write(&self, folder: &Path) -> anyhow::Result<[PathBuf; 2]> {
-        let at = |path: &Path| format!("cannot write {}", path.display());
-        std::fs::create_dir_all(folder).with_context(|| at(folder))?;
-        let paths = ["svg", "csv"].map(|ending| folder.join(format!("{}.{ending}", self.name)));
-        let texts = [self.svg()?, self.csv()?];
-        for (path, text) in paths.iter().zip(&texts) {
-            roadwright_files::write(path, text.as_bytes()).with_context(|| at(path))?;
-        }
-        Ok(paths)
+    /// Writes picture and table into a folder, which `asks` has asked for. Returns the path of the picture.
+    pub(crate) fn write(
+        &self,
+        outputs: &mut Outputs,
+        asks: &str,
+        folder: &Path,
+    ) -> anyhow::Result<PathBuf> {
+        let [picture, table] =
+            ["svg", "csv"].map(|ending| folder.join(format!("{}.{ending}", self.name)));
+        let to_picture = outputs.file(asks, &picture, Kind::Drawing)?;
+        let to_table = outputs.own_table(asks, &table, TABLE_BEGINS)?;
+        outputs.write(&to_picture, self.svg()?.as_bytes())?;
+        outputs.write(&to_table, self.csv()?.as_bytes())?;
+        Ok(picture)
     }
 
     fn csv(&self) -> anyhow::Result<String> {
@@ -165,6 +173,7 @@ pub(crate) fn study_figure(result: &StudyResult, name: &str) -> Figure {
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::outputs::Inputs;
 
     pub(super) fn figure(points: &[(f64, f64, f64)]) -> Figure {
         let point = |&(x, mean, standard_error): &(f64, f64, f64)| Point {
@@ -191,8 +200,11 @@ pub(super) mod tests {
         let folder = tempfile::tempdir().unwrap();
         let inner = folder.path().join("made/here");
         let figure = figure(&[(1.0, 2.0, 0.5), (2.0, 3.0, 0.25)]);
-        let [svg, csv] = figure.write(&inner).unwrap();
-        let table = std::fs::read_to_string(csv).unwrap();
+        let mut outputs = Outputs::of(Inputs::none());
+        outputs.folder("--plots", &inner).unwrap();
+        let svg = figure.write(&mut outputs, "--plots", &inner).unwrap();
+        outputs.commit().unwrap();
+        let table = std::fs::read_to_string(svg.with_extension("csv")).unwrap();
         assert_eq!(
             table,
             "line,x,mean,standard_error\n\"a, b\",1,2,0.5\n\"a, b\",2,3,0.25\n"

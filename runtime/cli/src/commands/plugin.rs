@@ -8,6 +8,7 @@ pub(crate) use smoke_drive::plugin_host;
 
 use super::print_json;
 use crate::arguments::{ExtensionFlags, PluginKind, PluginLanguage, PluginVerb};
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions, progress};
 use anyhow::Context;
@@ -120,6 +121,9 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
     if !file.exists() {
         anyhow::bail!("there is no {}", file.display());
     }
+    let mut outputs = Outputs::of(Inputs::none().file("the plugin", file));
+    let claim = |out| outputs.file("--picture", out, Kind::Picture);
+    let place = picture.map(claim).transpose()?;
     let mut report = Vec::new();
     // Lines are told as they come: an examination takes its time.
     let mut tell = |line: &ReportLine| {
@@ -143,9 +147,12 @@ fn check(file: &Path, picture: Option<&Path>, as_json: bool) -> anyhow::Result<O
     } else {
         None
     };
-    match (picture, &drives) {
-        (Some(out), Some(drives)) => drives.draw(out)?,
-        (Some(out), None) => say!("no {}: it has not driven", out.display()),
+    match (&place, &drives) {
+        (Some(place), Some(drives)) => {
+            outputs.write(place, &drives.draw()?)?;
+            outputs.commit()?;
+        }
+        (Some(place), None) => say!("no {}: it has not driven", place.path().display()),
         (None, _) => {}
     }
     let is_good = checked.is_fine && drives.as_ref().is_some_and(|drives| drives.is_fine());

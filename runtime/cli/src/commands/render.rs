@@ -3,6 +3,7 @@
 use super::{load_for, session_at};
 use crate::Outcome;
 use crate::arguments::Render;
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::progress;
 use anyhow::{Context, bail};
 use glam::DVec2;
@@ -28,12 +29,32 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         .out
         .extension()
         .is_some_and(|end| end.eq_ignore_ascii_case("gif"));
+    let is_stream = arguments.out.exists() && !arguments.out.is_file();
     match (is_gif, arguments.until) {
         (true, None) => bail!("a GIF is a film: say with --until SECONDS where it ends"),
-        (false, Some(_)) => bail!("--until makes a film: --out has to end in .gif"),
-        (true, Some(until)) => return film(arguments, &scenario, picture, until),
-        (false, None) => {}
+        (false, Some(_)) if !is_stream => {
+            bail!("--until makes a film: --out has to end in .gif")
+        }
+        _ => {}
     }
+    let inputs = Inputs::none().scenario(&arguments.file, &scenario);
+    let flags = &arguments.simulate;
+    let mut outputs = Outputs::of(inputs.extensions(&flags.extensions, Some(&arguments.file)));
+    let kind = arguments.until.map_or(Kind::Picture, |_| Kind::Film);
+    let place = outputs.file("--out", &arguments.out, kind)?;
+    // Before a run that may take its time.
+    outputs.try_out(&place)?;
+    let bytes = match arguments.until {
+        Some(until) => film(arguments, &scenario, picture, until)?,
+        None => still(arguments, &scenario, picture)?,
+    };
+    outputs.write(&place, &bytes)?;
+    outputs.commit()?;
+    Ok(Outcome::Fine)
+}
+
+/// Draws the scenario, or a run at one time.
+fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyhow::Result<Vec<u8>> {
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
     let flags = &arguments.simulate;
     let others = flags.seed.is_some()
@@ -49,7 +70,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
         bail!("the flags of a run need one: add --at SECONDS");
     }
     let snapshot = if simulated {
-        let subject = (arguments.file.as_path(), &scenario);
+        let subject = (arguments.file.as_path(), scenario);
         let session = session_at(subject, flags, arguments.at.unwrap_or(0.0))?;
         picture.signals = session.world().signals().collect();
         let snapshot = session.world().snapshot();
@@ -58,10 +79,7 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     } else {
         None
     };
-    let png = map(&scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
-    roadwright_files::write(&arguments.out, &png)
-        .with_context(|| format!("cannot write {}", arguments.out.display()))?;
-    Ok(Outcome::Fine)
+    map(scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")
 }
 
 /// Films a run: a frame each few steps, in the time of the run.
@@ -70,7 +88,7 @@ fn film(
     scenario: &Scenario,
     mut picture: Picture,
     until: f64,
-) -> anyhow::Result<Outcome> {
+) -> anyhow::Result<Vec<u8>> {
     let (from, every) = (arguments.at.unwrap_or(0.0), arguments.every);
     if !(0.02..=60.0).contains(&every) {
         bail!("--every {every}: expected 0.02 to 60 seconds");
@@ -102,10 +120,7 @@ fn film(
         film.add(scenario, Some(&snapshot), &picture)
             .context("cannot draw the scenario")?;
     }
-    let gif = film.gif().context("cannot film the run")?;
-    roadwright_files::write(&arguments.out, &gif)
-        .with_context(|| format!("cannot write {}", arguments.out.display()))?;
-    Ok(Outcome::Fine)
+    film.gif().context("cannot film the run")
 }
 
 /// Notes what the bodies of a picture may meet, if it shows bodies.

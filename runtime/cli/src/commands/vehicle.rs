@@ -4,6 +4,7 @@ mod plots;
 
 use super::print_json;
 use crate::Outcome;
+use crate::outputs::{Inputs, Outputs};
 use crate::terminal;
 use anyhow::{Context, bail};
 use clap::Subcommand;
@@ -240,9 +241,11 @@ fn test(
     let (manoeuvres, written) = match folder {
         Some(folder) => {
             // A place that cannot be written to is found now, not after the last manoeuvre.
-            plots::make(folder)?;
+            let read = Inputs::none().file("the vehicle", Path::new(name));
+            let mut outputs = Outputs::of(read);
+            outputs.folder("--plots", folder)?;
             let (manoeuvres, drawn) = prove_and_plot(&vehicle)?;
-            (manoeuvres, plots::write(drawn, folder)?)
+            (manoeuvres, plots::write(drawn, &mut outputs, folder)?)
         }
         None => (prove(&vehicle)?, Vec::new()),
     };

@@ -2,6 +2,7 @@
 
 use super::compare::differences;
 use super::course_arguments::{Common, List, Run};
+use super::files::Files;
 use super::mileage_log::MileageLog;
 use super::reproduce::line_of;
 use crate::commands::plot::Figure;
@@ -68,6 +69,7 @@ pub(super) fn list(arguments: &List) -> anyhow::Result<Outcome> {
 pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let course = find(&arguments.name)?;
     let setup = setup_of(arguments)?;
+    let mut files = Files::claim(arguments, &course)?;
     // Before the modules are opened, which may print.
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
@@ -95,10 +97,12 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         Some(path) if path.exists() => Some(read(path)?),
         _ => None,
     };
-    let looker = Looker::new(arguments, MileageLog::open(arguments, earlier.as_ref())?);
+    let log = MileageLog::open(arguments, earlier.as_ref())?;
+    let looker = Looker::new(arguments, &files, log);
     let results = experiment.run(earlier, &looker);
     let results = results.with_context(|| format!("bench run {}", arguments.name))?;
-    looker.finish(&results)?;
+    let log = looker.finish();
+    files.finish(&results, log.as_ref())?;
     let difference = against
         .as_ref()
         .map(|other| Against::new(arguments, other, &results))
@@ -108,7 +112,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         bail!("interrupted before the first run was done");
     };
     if let Some(folder) = &arguments.plots {
-        plot(&course, &results, &summary).write(folder)?;
+        files.plot(&plot(&course, &results, &summary), folder)?;
     }
     match document {
         Some(mut out) => write_json(
@@ -324,7 +328,7 @@ pub(super) fn read_unchecked(path: &Path) -> anyhow::Result<Results> {
 /// Shows how far an experiment is, and writes what it has.
 struct Looker<'a> {
     bar: ProgressBar,
-    out: Option<&'a Path>,
+    files: &'a Files,
     log: Option<MileageLog>,
     /// How many rows there have to be before they are written again.
     next: AtomicUsize,
@@ -333,12 +337,12 @@ struct Looker<'a> {
 }
 
 impl<'a> Looker<'a> {
-    fn new(arguments: &'a Run, log: Option<MileageLog>) -> Self {
+    fn new(arguments: &Run, files: &'a Files, log: Option<MileageLog>) -> Self {
         let bar = progress::bar(arguments.runs.unwrap_or(RUNS), arguments.common.json);
         bar.set_message(arguments.name.clone());
         Self {
             bar,
-            out: arguments.out.as_deref(),
+            files,
             log,
             // The first row is written at once, so that a place that cannot be written is known
             // early.
@@ -347,31 +351,11 @@ impl<'a> Looker<'a> {
         }
     }
 
-    /// Clears the bar, and writes the results as they are at the end.
-    fn finish(self, results: &Results) -> anyhow::Result<()> {
+    /// Clears the bar. Returns the log.
+    fn finish(self) -> Option<MileageLog> {
         self.bar.finish_and_clear();
-        if let Some(log) = &self.log {
-            log.write()?;
-        }
-        let Some(path) = self.out else { return Ok(()) };
-        write(path, results).with_context(|| format!("cannot write {}", path.display()))
+        self.log
     }
-}
-
-/// Where the rows of results are written as a table.
-pub(super) fn table_of(results: &Path) -> std::path::PathBuf {
-    results.with_extension("csv")
-}
-
-/// Writes results, and beside them their rows as a table.
-fn write(path: &Path, results: &Results) -> std::io::Result<()> {
-    roadwright_files::write(path, results.to_text().as_bytes())?;
-    let table = table_of(path);
-    if table == path {
-        // The results themselves have that name.
-        return Ok(());
-    }
-    roadwright_files::write(&table, results.to_csv().as_bytes())
 }
 
 impl Watcher for Looker<'_> {
@@ -399,8 +383,7 @@ impl Watcher for Looker<'_> {
         // All rows are written each time: the more there are, the more have to come before the next time.
         self.next.store(rows + 1 + rows / 20, Ordering::Relaxed);
         // Told at the end, when it is tried again.
-        let failed = self.out.is_some_and(|path| write(path, results).is_err())
-            || self.log.as_ref().is_some_and(|log| log.write().is_err());
+        let failed = self.files.keep(results, self.log.as_ref()).is_err();
         self.failed.fetch_or(failed, Ordering::Relaxed);
     }
 }

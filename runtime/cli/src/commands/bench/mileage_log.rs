@@ -1,21 +1,19 @@
 //! `bench run --log`: what each drive had after every 10 m, as a table that goes on with its results.
 
-use super::course::table_of;
 use super::course_arguments::Run;
 use anyhow::{Context, bail};
 use roadwright_training::MileageMark;
 use roadwright_training::experiment::Results;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 const HEAD: &str = "seed,agent,driver,distance_m,time_s,fitness\n";
 /// Largest table that is gone on with, bytes.
 const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
 
-/// The table, and where it is written to.
+/// The rows of the table so far.
 pub(super) struct MileageLog {
-    path: PathBuf,
     text: Mutex<String>,
 }
 
@@ -25,28 +23,14 @@ impl MileageLog {
         let Some(path) = &arguments.log else {
             return Ok(None);
         };
-        if let Some(out) = &arguments.out {
-            let taken = [out.as_path(), &table_of(out)].map(std::path::absolute);
-            let own = std::path::absolute(path)?;
-            if taken.into_iter().flatten().any(|taken| taken == own) {
-                bail!(
-                    "the results of --out are written to {}: name another --log",
-                    path.display()
-                );
-            }
-        }
         let done = earlier.and_then(|results| results.rows.last());
         let text = match done {
             None => HEAD.to_owned(),
             Some(last) => known(path, last.seed)?,
         };
-        let log = Self {
-            path: path.clone(),
+        Ok(Some(Self {
             text: Mutex::new(text),
-        };
-        // A place that cannot be written to is found now.
-        log.write()?;
-        Ok(Some(log))
+        }))
     }
 
     pub(super) fn add(&self, seed: u64, marks: &[MileageMark]) {
@@ -64,10 +48,10 @@ impl MileageLog {
         }
     }
 
-    pub(super) fn write(&self) -> anyhow::Result<()> {
+    /// The table as it is now.
+    pub(super) fn text(&self) -> String {
         let text = self.text.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = roadwright_files::write(&self.path, text.as_bytes());
-        written.with_context(|| format!("cannot write {}", self.path.display()))
+        text.clone()
     }
 }
 

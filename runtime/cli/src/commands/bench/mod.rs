@@ -6,6 +6,7 @@ mod compare;
 mod course;
 mod course_arguments;
 mod delay;
+mod files;
 mod gaps;
 mod junctions;
 mod league;

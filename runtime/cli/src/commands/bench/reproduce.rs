@@ -6,6 +6,7 @@ use super::course_arguments::Reproduce;
 use super::results_of;
 use crate::commands::plot::{Figure, Line, Point, study_figure};
 use crate::commands::print_json;
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, progress, terminal};
 use anyhow::{Context, bail};
 use roadwright_agent::Registry;
@@ -44,6 +45,9 @@ struct Part {
 }
 
 pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
+    let mut outputs = Outputs::of(Inputs::none());
+    // A place that cannot be written to is found now, not after hours.
+    outputs.folder("--out", &arguments.out)?;
     let modules = builtin_modules();
     let mut parts = vec![figure_9_3(arguments, &modules)?, table_10_3()];
     let pool = rayon::ThreadPoolBuilder::new()
@@ -64,11 +68,12 @@ pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
     parts.push(figure_12_5(arguments, &modules)?);
     for part in &parts {
         if let Some(figure) = &part.figure {
-            figure.write(&arguments.out)?;
+            figure.write(&mut outputs, "--out", &arguments.out)?;
         }
     }
     let report = report(arguments, &parts)?;
-    write_report(arguments, &report, &parts)?;
+    write_report(arguments, &mut outputs, &report, &parts)?;
+    outputs.commit()?;
     if arguments.json {
         print_json(&parts)?;
     } else {
@@ -78,14 +83,19 @@ pub(super) fn reproduce(arguments: &Reproduce) -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn write_report(arguments: &Reproduce, report: &str, parts: &[Part]) -> anyhow::Result<()> {
+fn write_report(
+    arguments: &Reproduce,
+    outputs: &mut Outputs,
+    report: &str,
+    parts: &[Part],
+) -> anyhow::Result<()> {
     let json = serde_json::to_string_pretty(parts)?;
-    std::fs::create_dir_all(&arguments.out)
-        .with_context(|| format!("cannot make {}", arguments.out.display()))?;
-    for (name, text) in [("report.md", report), ("report.json", &json)] {
-        let path = arguments.out.join(name);
-        let written = roadwright_files::write(&path, text.as_bytes());
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+    for (name, kind, text) in [
+        ("report.md", Kind::Report, report),
+        ("report.json", Kind::Document, &json),
+    ] {
+        let place = outputs.file("--out", &arguments.out.join(name), kind)?;
+        outputs.write(&place, text.as_bytes())?;
     }
     Ok(())
 }

@@ -392,11 +392,11 @@ impl Drives {
         lines
     }
 
-    /// Draws the course with the paths driven.
+    /// Draws the course with the paths driven, as a PNG.
     ///
     /// # Errors
-    /// If the picture cannot be drawn or written.
-    pub(super) fn draw(&self, out: &Path) -> anyhow::Result<()> {
+    /// If the picture cannot be drawn.
+    pub(super) fn draw(&self) -> anyhow::Result<Vec<u8>> {
         const COLORS: [u32; 3] = [0x4FB0E5, 0xE4572E, 0x8BD17C];
         let scenario = course(Stack::with_controller(BUILT_IN), Standing::Ahead)?;
         // The standing car where it stands.
@@ -430,9 +430,11 @@ impl Drives {
             detail: Some(tested.numbers(&self.built_in)),
             ..Picture::default()
         };
-        let png = roadwright_render::map(&scenario, Some(&snapshot), &picture)?;
-        roadwright_files::write(out, &png)
-            .with_context(|| format!("cannot write {}", out.display()))
+        Ok(roadwright_render::map(
+            &scenario,
+            Some(&snapshot),
+            &picture,
+        )?)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::report::{Costs, Report};
 use super::save;
 use crate::extensions;
+use crate::outputs::{Outputs, Place};
 use crate::progress::{self, now};
 use crate::terminal::say;
 use crate::watchdog::Watchdog;
@@ -11,7 +12,6 @@ use indicatif::ProgressBar;
 use roadwright_extension::Host;
 use roadwright_simulation::{Ending, Observer, Session, World};
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// A session that is run from the command line, and what goes along with it.
@@ -26,8 +26,16 @@ pub(in crate::commands) struct Drive<'a> {
     pub(in crate::commands) quiet: bool,
     /// Whether the run goes on with the built-in module when the clock has stopped another one.
     pub(in crate::commands) keep_going: bool,
-    /// Where the world is saved at the end, and whether modules that cannot save may start fresh.
-    pub(in crate::commands) save: Option<(&'a Path, bool)>,
+    /// How the world is saved at the end.
+    pub(in crate::commands) save: Option<SaveTo<'a>>,
+}
+
+/// Where and how a world is saved.
+pub(in crate::commands) struct SaveTo<'a> {
+    pub(in crate::commands) outputs: &'a mut Outputs,
+    pub(in crate::commands) place: &'a Place,
+    /// Whether modules that cannot save what they keep may start fresh.
+    pub(in crate::commands) allow_inexact: bool,
 }
 
 impl Drive<'_> {
@@ -64,9 +72,8 @@ impl Drive<'_> {
         drop(watchdog);
         let world = self.session.world();
         // Before the summary, which asks fitness modules.
-        let saved = self
-            .save
-            .map(|(path, inexact)| save(world, path, inexact, self.quiet));
+        let quiet = self.quiet;
+        let saved = self.save.as_mut().map(|to| save(world, to, quiet));
         teller.bar.finish_and_clear();
         teller.tell(world);
         let costs = Costs {

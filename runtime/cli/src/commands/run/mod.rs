@@ -4,20 +4,22 @@ mod coupling;
 mod drive;
 mod explain;
 mod report;
+mod results;
 mod stage_times;
 mod statistics;
 mod tables;
 
-pub(super) use drive::Drive;
+pub(super) use drive::{Drive, SaveTo};
 pub(super) use report::{Report, table};
 
-use super::{keep_stdout, load_for, outputs, run_options, write_json};
+use super::{keep_stdout, load_for, run_options, write_json};
 use crate::arguments::Run;
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions};
 use anyhow::{Context, bail};
 use explain::Explainer;
 use report::Document;
+use results::{Results, Tables};
 use roadwright_agent::{ModuleError, Registry};
 use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::Scenario;
@@ -26,10 +28,8 @@ use roadwright_simulation::{
     Session, SimulationError, World,
 };
 use stage_times::StageTimes;
-use statistics::StatisticsTables;
 use std::io::Write;
 use std::path::Path;
-use tables::{SignalTable, Trace, write_scores};
 
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let scenario = load_for(&arguments.file, &arguments.simulate)?;
@@ -38,20 +38,14 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         bail!("--seconds must be 0 to 10,000,000");
     }
     let options = run_options(&arguments.simulate)?;
+    let mut results = Results::claim(arguments, &scenario)?;
     // Before plugins are loaded, which may print: the document has standard output for itself.
     let document = arguments.json.then(keep_stdout).transpose()?;
-    keep_apart(arguments)?;
     let (host, world) = open(arguments, &scenario, &options)?;
     if arguments.restore.is_some() {
         check_times(arguments, &world)?;
     }
-    let mut trace = arguments.trace.as_deref().map(Trace::create).transpose()?;
-    let lights = arguments.signals.as_deref().map(SignalTable::create);
-    let mut lights = lights.transpose()?;
-    let statistics = arguments.statistics.as_deref();
-    let title = &scenario.about().name;
-    let statistics = statistics.map(|folder| StatisticsTables::create(folder, title));
-    let mut statistics = statistics.transpose()?;
+    let mut tables = results.open(&scenario.about().name)?;
     // A time that was asked for is simulated to its end; otherwise the last arrival ends the run.
     let ending = match arguments.seconds {
         Some(seconds) => Ending::AtTime(seconds),
@@ -68,10 +62,7 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     coupling::order(arguments, &mut session);
     // Looked at each step, and only told in the document.
     let mut junctions = arguments.json.then(JunctionWatch::default);
-    let mut observers: Vec<&mut dyn Observer> = Vec::new();
-    observers.extend(trace.as_mut().map(|trace| trace as &mut dyn Observer));
-    observers.extend(lights.as_mut().map(|lights| lights as &mut dyn Observer));
-    observers.extend(statistics.iter_mut().flat_map(StatisticsTables::observers));
+    let mut observers = tables.observers();
     let mut stages = arguments.stage_times.then(StageTimes::default);
     // First: what others look at after a step belongs to no stage.
     if let Some(stages) = &mut stages {
@@ -88,27 +79,22 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         logs: arguments.log && !quiet,
         quiet,
         keep_going: arguments.keep_going,
-        save: arguments
-            .save
-            .as_deref()
-            .map(|path| (path, arguments.allow_inexact)),
+        save: results.save.as_ref().map(|place| SaveTo {
+            outputs: &mut results.outputs,
+            place,
+            allow_inexact: arguments.allow_inexact,
+        }),
     };
     let mut report = run.drive(ending)?;
     explainer.finish();
     let all_carried_out = coupling::tell(&session, quiet);
-    if let Some(lights) = lights {
-        lights.finish()?;
-    }
-    if let Some(statistics) = statistics {
-        statistics.finish()?;
-    }
     let junctions = junctions.map(|watch| watch.figures(session.world()));
     let junctions = junctions.unwrap_or_default();
     write_results(
         arguments,
         session.world(),
         (&report, &junctions, stages.as_ref()),
-        trace,
+        (&mut results, tables),
         document,
     )?;
     // After all else was written: what could not be saved must not cost the results.
@@ -123,21 +109,6 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         _ if report.failures.is_empty() && all_carried_out => Ok(Outcome::Fine),
         _ => Ok(Outcome::Findings),
     }
-}
-
-/// Refuses to write over what is read, or two results into one file.
-fn keep_apart(arguments: &Run) -> anyhow::Result<()> {
-    let scores = arguments.trace.as_ref();
-    let scores = scores.map(|path| path.with_extension("scores.csv"));
-    outputs::keep_apart(
-        &[&arguments.file],
-        &[
-            ("--save", arguments.save.as_deref()),
-            ("--trace", arguments.trace.as_deref()),
-            ("the scores of --trace", scores.as_deref()),
-            ("--signals", arguments.signals.as_deref()),
-        ],
-    )
 }
 
 /// Refuses what is to happen before a restored world begins.
@@ -198,24 +169,21 @@ fn open(
     Ok((host, world))
 }
 
-/// Writes what was asked for: trace and scores to files first, since a terminal may be closed.
+/// Writes what was asked for: files first, since a terminal may be closed.
 fn write_results(
     arguments: &Run,
     world: &World,
     (report, junctions, stages): (&Report, &[JunctionFigures], Option<&StageTimes>),
-    trace: Option<Trace>,
+    (results, tables): (&mut Results, Tables),
     document: Option<Box<dyn Write>>,
 ) -> anyhow::Result<()> {
     // Once for all who want them: fitness modules are asked.
-    let drives = if document.is_some() || trace.is_some() {
+    let drives = if document.is_some() || results.has_scores() {
         world.drives()
     } else {
         Vec::new()
     };
-    if let Some((trace, path)) = trace.zip(arguments.trace.as_deref()) {
-        trace.finish(world)?;
-        write_scores(&path.with_extension("scores.csv"), &drives)?;
-    }
+    results.finish(tables, world, &drives)?;
     if let Some(mut out) = document {
         let stages = stages.map(StageTimes::shares);
         let document = Document::new(report, junctions, &drives, stages);
@@ -268,20 +236,16 @@ fn restore(
     Ok(world)
 }
 
-/// Writes a world to a file at once. Gives the modules whose state is not in it.
-fn save(
-    world: &World,
-    path: &Path,
-    allow_inexact: bool,
-    quiet: bool,
-) -> anyhow::Result<Vec<String>> {
-    let saved = world.save(allow_inexact)?;
+/// Writes a world beside its place, where it gets with the other results. Gives the modules whose state is
+/// not in it.
+fn save(world: &World, to: &mut SaveTo<'_>, quiet: bool) -> anyhow::Result<Vec<String>> {
+    let saved = world.save(to.allow_inexact)?;
     if !quiet {
         for module in saved.inexact() {
             say!("not exact: {module} will start fresh when this save is restored");
         }
     }
-    roadwright_files::write(path, &saved.to_bytes()).with_context(|| cannot_write(path))?;
+    to.outputs.write(to.place, &saved.to_bytes())?;
     Ok(saved.inexact().to_vec())
 }
 

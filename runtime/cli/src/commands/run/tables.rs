@@ -1,13 +1,14 @@
 //! Tables as CSV: where vehicles were, what signals showed, and what drives are worth.
 
 use super::cannot_write;
+use crate::outputs::{Outputs, Place};
 use anyhow::Context;
-use roadwright_files::Beside;
+use roadwright_files::Output;
 use roadwright_simulation::{
     Drive as AgentDrive, Observer, SignalHead, Snapshot, VehicleRecord, World,
 };
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Seconds between two rows of a vehicle in a trace.
 const TRACE_PERIOD: f64 = 0.1;
@@ -15,7 +16,7 @@ const TRACE_PERIOD: f64 = 0.1;
 /// Writes where vehicles are as CSV: before the first step, at the first step at or after each tenth
 /// of a second, and at the end.
 pub(in crate::commands) struct Trace {
-    file: csv::Writer<Beside>,
+    file: csv::Writer<Output>,
     path: PathBuf,
     /// The last step that was written.
     written: Option<u64>,
@@ -39,13 +40,13 @@ impl Observer for Trace {
 }
 
 impl Trace {
-    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
-        let file = Beside::new(path).with_context(|| cannot_write(path))?;
-        let mut writer = csv::Writer::from_writer(file);
+    pub(super) fn create(output: Output) -> anyhow::Result<Self> {
+        let path = output.path().to_owned();
+        let mut writer = csv::Writer::from_writer(output);
         writer.write_record(VehicleRecord::TRACE_COLUMNS)?;
         Ok(Self {
             file: writer,
-            path: path.to_owned(),
+            path,
             written: None,
             error: None,
         })
@@ -67,18 +68,18 @@ impl Trace {
         Ok(())
     }
 
-    pub(super) fn finish(mut self, world: &World) -> anyhow::Result<()> {
+    pub(super) fn finish(mut self, world: &World) -> anyhow::Result<Output> {
         self.write(world);
         if let Some(error) = self.error {
             return Err(error).with_context(|| cannot_write(&self.path));
         }
-        finish_table(self.file).with_context(|| cannot_write(&self.path))
+        output_of(self.file).with_context(|| cannot_write(&self.path))
     }
 }
 
 /// Writes what the signals of all lanes show as CSV: at the start, and at each change.
 pub(super) struct SignalTable {
-    file: csv::Writer<Beside>,
+    file: csv::Writer<Output>,
     path: PathBuf,
     shown: Vec<SignalHead>,
     /// Why nothing more could be written.
@@ -96,13 +97,13 @@ impl Observer for SignalTable {
 }
 
 impl SignalTable {
-    pub(super) fn create(path: &Path) -> anyhow::Result<Self> {
-        let file = Beside::new(path).with_context(|| cannot_write(path))?;
-        let mut file = csv::Writer::from_writer(file);
+    pub(super) fn create(output: Output) -> anyhow::Result<Self> {
+        let path = output.path().to_owned();
+        let mut file = csv::Writer::from_writer(output);
         file.write_record(["time_s", "node", "road", "lane", "state"])?;
         Ok(Self {
             file,
-            path: path.to_owned(),
+            path,
             shown: Vec::new(),
             error: None,
         })
@@ -136,21 +137,28 @@ impl SignalTable {
         Ok(())
     }
 
-    pub(super) fn finish(self) -> anyhow::Result<()> {
+    pub(super) fn finish(self) -> anyhow::Result<Output> {
         if let Some(error) = self.error {
             return Err(error).with_context(|| cannot_write(&self.path));
         }
-        finish_table(self.file).with_context(|| cannot_write(&self.path))
+        output_of(self.file).with_context(|| cannot_write(&self.path))
     }
 }
 
+/// How a table of scores begins.
+pub(super) const SCORES_BEGIN: &str = "agent,stack";
+
 /// Writes the drive of each agent as CSV, with a column for each fitness.
-pub(super) fn write_scores(path: &Path, drives: &[AgentDrive<'_>]) -> anyhow::Result<()> {
-    let at = || cannot_write(path);
+pub(super) fn write_scores(
+    outputs: &mut Outputs,
+    place: &Place,
+    drives: &[AgentDrive<'_>],
+) -> anyhow::Result<()> {
+    let at = || cannot_write(place.path());
     let scores = drives.iter().flat_map(|drive| &drive.scores);
     // Agents of other stacks have other fitnesses: a column for each that any agent has.
     let fitnesses: BTreeSet<&str> = scores.map(|(fitness, _)| *fitness).collect();
-    let mut file = csv::Writer::from_writer(Beside::new(path).with_context(at)?);
+    let mut file = csv::Writer::from_writer(outputs.open(place)?);
     let titles = [
         "agent",
         "stack",
@@ -177,11 +185,10 @@ pub(super) fn write_scores(path: &Path, drives: &[AgentDrive<'_>]) -> anyhow::Re
         }
         file.write_record(&row).with_context(at)?;
     }
-    finish_table(file).with_context(at)
+    outputs.keep(output_of(file).with_context(at)?)
 }
 
-/// Moves a table into its place.
-fn finish_table(table: csv::Writer<Beside>) -> std::io::Result<()> {
-    let file = table.into_inner().map_err(|error| error.into_error())?;
-    file.finish()
+/// The output below a finished table.
+fn output_of(table: csv::Writer<Output>) -> std::io::Result<Output> {
+    table.into_inner().map_err(|error| error.into_error())
 }

@@ -7,6 +7,7 @@ use super::run::problem;
 use super::{load_record, threads};
 use crate::commands::plot::{Figure, Line, Point};
 use crate::commands::{keep_stdout, write_json};
+use crate::outputs::{Inputs, Outputs};
 use crate::{Outcome, progress, terminal};
 use anyhow::{Context, bail};
 use roadwright_training::experiment::Estimate;
@@ -19,6 +20,11 @@ use std::path::Path;
 pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
     let record = load(&arguments.record, arguments)?;
+    let read = Inputs::none().file("a record", &arguments.record);
+    let mut outputs = Outputs::of(read.files_of("a record", &arguments.others));
+    if let Some(folder) = &arguments.plots {
+        outputs.folder("--plots", folder)?;
+    }
     let problem = problem(&arguments.extensions, &arguments.record, &record.experiment)?;
     let mut drivers = vec![("before training".to_owned(), problem.genome().start())];
     add(
@@ -38,8 +44,9 @@ pub(super) fn front(arguments: &Arguments) -> anyhow::Result<Outcome> {
     let front = drive(arguments, &problem, &record, &drivers)?;
     if let Some(folder) = &arguments.plots {
         for figure in figures(&front) {
-            figure.write(folder)?;
+            figure.write(&mut outputs, "--plots", folder)?;
         }
+        outputs.commit()?;
     }
     match document {
         Some(mut out) => write_json(&mut out, &front)?,

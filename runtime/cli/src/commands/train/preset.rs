@@ -3,6 +3,7 @@
 use super::arguments::Apply;
 use super::load_record;
 use crate::commands::load;
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::Context;
 use roadwright_scenario::{Edit, file};
@@ -28,7 +29,11 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     let edit = Edit::Stack(name.clone(), Some(Box::new(stack)));
     scenario.apply(edit).context("cannot change the stack")?;
     let out = arguments.out.as_deref().unwrap_or(&arguments.to);
-    file::save(&scenario, out).context("cannot write the scenario")?;
+    // The scenario itself may be replaced: that is what happens without --out.
+    let mut outputs = Outputs::of(Inputs::none().file("the record", &arguments.record));
+    let place = outputs.file("--out", out, Kind::Scenario)?;
+    outputs.write(&place, file::text_at(&scenario, out).as_bytes())?;
+    outputs.commit()?;
     let values: usize = champion.preset.values().map(|values| values.len()).sum();
     writeln!(
         terminal::out(),

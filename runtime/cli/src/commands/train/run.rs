@@ -5,6 +5,7 @@ use super::report::{self, Report};
 use super::{load_experiment, load_record, name_of, threads};
 use crate::arguments::ExtensionFlags;
 use crate::commands::{keep_stdout, load, write_json};
+use crate::outputs::{Checkpoint, Inputs, Kind, Outputs};
 use crate::{Outcome, extensions, progress, terminal};
 use anyhow::{Context, bail};
 use roadwright_extension::Wanted;
@@ -24,20 +25,26 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
         experiment.stop.generations = generations;
     }
     experiment.seed = arguments.seed.unwrap_or(experiment.seed);
+    let out = match &arguments.out {
+        Some(out) => Some(claim(arguments, path, &experiment, out)?),
+        None => None,
+    };
     // Before plugins are loaded, which may print: the document has standard output for itself.
     let document = arguments.json.then(keep_stdout).transpose()?;
     let is_quiet = arguments.json || arguments.quiet;
     let problem = problem(&arguments.extensions, path, &experiment)?;
-    let mut training = begin(arguments, &experiment, &problem)?;
     progress::catch_interrupt();
+    let mut training = begin(arguments, &experiment, &problem)?;
+    // A place that cannot be written to is found now, not after the first generation.
+    keep(out.as_ref(), &mut training)?;
     let pool = threads(arguments.workers)?;
-    breed(arguments, &pool, &mut training, is_quiet)?;
+    breed(out.as_ref(), &pool, &mut training, is_quiet)?;
     let champion = pool.install(|| training.champion())?;
     let tested = (&problem, experiment.seeds.test[0]);
     let verdict = Verdict::new(tested, &training, champion)?;
     let report = Report::new(&name_of(path), problem.genome(), &training, &verdict);
     training.record().champion = Some(verdict.recorded(problem.genome()));
-    keep(arguments, &mut training)?;
+    keep(out.as_ref(), &mut training)?;
     if let Some(mut out) = document {
         write_json(&mut out, &report)?;
     } else if !arguments.quiet {
@@ -107,15 +114,33 @@ fn begin<'a>(
         return training.with_context(|| format!("cannot resume {}", out.display()));
     }
     // Stopped before its first generation a training has no record yet: it begins.
-    let mut training = Training::new(experiment, problem.genome(), problem)?;
-    // A place that cannot be written to is found now, not after the first generation.
-    keep(arguments, &mut training)?;
-    Ok(training)
+    Ok(Training::new(experiment, problem.genome(), problem)?)
+}
+
+/// Claims the place of the record.
+fn claim(
+    arguments: &TrainRun,
+    path: &Path,
+    experiment: &Experiment,
+    out: &Path,
+) -> anyhow::Result<Checkpoint> {
+    let beside = path.parent().unwrap_or(Path::new(""));
+    let file = experiment.scenario.as_ref().map(|file| beside.join(file));
+    let place = file.as_deref().unwrap_or(path);
+    let read = Inputs::none()
+        .file("the experiment", path)
+        .files_of("the scenario of the experiment", &file)
+        .extensions(&arguments.extensions, Some(place));
+    let mut outputs = Outputs::of(read);
+    if arguments.json {
+        outputs.prints("--json");
+    }
+    outputs.checkpoint("--out", out, Kind::Record)
 }
 
 /// Breeds until it is enough.
 fn breed(
-    arguments: &TrainRun,
+    record: Option<&Checkpoint>,
     pool: &rayon::ThreadPool,
     training: &mut Training<'_>,
     is_quiet: bool,
@@ -130,14 +155,14 @@ fn breed(
     while !training.is_over() {
         if progress::interrupted() {
             let done = training.reports().len();
-            let advice = match &arguments.out {
-                Some(out) => format!("--resume --out {} goes on", out.display()),
+            let advice = match record {
+                Some(record) => format!("--resume --out {} goes on", record.path().display()),
                 None => "with --out it could be resumed".into(),
             };
             bail!("interrupted after {done} generations; {advice}");
         }
         pool.install(|| training.step());
-        keep(arguments, training)?;
+        keep(record, training)?;
         if let Some(report) = training.reports().last().filter(|_| !is_quiet) {
             report::print_generation(&mut out, report)?;
             out.flush()?;
@@ -147,11 +172,9 @@ fn breed(
 }
 
 /// Writes the record, if one is asked for.
-fn keep(arguments: &TrainRun, training: &mut Training<'_>) -> anyhow::Result<()> {
-    let Some(out) = &arguments.out else {
+fn keep(record: Option<&Checkpoint>, training: &mut Training<'_>) -> anyhow::Result<()> {
+    let Some(record) = record else {
         return Ok(());
     };
-    let text = training.record().to_text();
-    let written = roadwright_files::write(out, text.as_bytes());
-    written.with_context(|| format!("cannot write {}", out.display()))
+    record.write(training.record().to_text().as_bytes())
 }

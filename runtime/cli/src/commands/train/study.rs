@@ -4,6 +4,7 @@ use super::arguments::Study;
 use super::threads;
 use crate::commands::plot::study_figure;
 use crate::commands::print_json;
+use crate::outputs::{Inputs, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
 use roadwright_training::genetic::study::{Row, StudyResult, chromosomes, studies};
@@ -45,9 +46,14 @@ pub(super) fn study(arguments: &Study) -> anyhow::Result<Outcome> {
         let compression = super::compression::NAME;
         format!("no study is called \"{name}\"; there are: {CHROMOSOMES}, {known}, {compression}")
     })?;
+    let mut outputs = Outputs::of(Inputs::none());
+    if let Some(folder) = &arguments.plots {
+        outputs.folder("--plots", folder)?;
+    }
     let result = pool.install(|| study.run(arguments.seeds));
     if let Some(folder) = &arguments.plots {
-        study_figure(&result, result.study).write(folder)?;
+        study_figure(&result, result.study).write(&mut outputs, "--plots", folder)?;
+        outputs.commit()?;
     }
     if arguments.json {
         print_json(&result)?;

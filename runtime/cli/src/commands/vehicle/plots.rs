@@ -1,25 +1,23 @@
 //! `roadwright vehicle test --plots`: pictures of manoeuvres.
 
 use crate::commands::plot::Figure;
+use crate::outputs::Outputs;
 use crate::terminal::{self, say};
-use anyhow::Context;
 use roadwright_vehicle::proving::Plot;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Makes the folder if it is not there.
-pub(super) fn make(folder: &Path) -> anyhow::Result<()> {
-    let made = std::fs::create_dir_all(folder);
-    made.with_context(|| format!("--plots: cannot make the folder {}", folder.display()))
-}
-
 /// Writes picture and table of each manoeuvre. Returns the pictures.
-pub(super) fn write(plots: Vec<Plot>, folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let write = |plot| {
-        let [picture, _] = Figure::from(plot).write(folder)?;
-        Ok(picture)
-    };
-    plots.into_iter().map(write).collect()
+pub(super) fn write(
+    plots: Vec<Plot>,
+    outputs: &mut Outputs,
+    folder: &Path,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let plots = plots.into_iter().map(Figure::from);
+    let written = plots.map(|figure| figure.write(outputs, "--plots", folder));
+    let pictures = written.collect::<anyhow::Result<_>>()?;
+    outputs.commit()?;
+    Ok(pictures)
 }
 
 /// Says which pictures were written: on standard error if the output is a document.

@@ -1,0 +1,119 @@
+//! The files that `bench run` writes.
+
+use super::course_arguments::Run;
+use super::mileage_log::MileageLog;
+use crate::commands::plot::Figure;
+use crate::outputs::{Checkpoint, Inputs, Kind, Outputs, Place};
+use roadwright_training::Course;
+use roadwright_training::experiment::Results;
+use std::path::Path;
+
+/// The results of an experiment with their places.
+pub(super) struct Files {
+    outputs: Outputs,
+    /// Results from which the same command resumes.
+    out: Option<Checkpoint>,
+    /// Their rows as a table, which is written at the end.
+    table: Option<Place>,
+    log: Option<Log>,
+}
+
+/// Where the mileage log goes.
+enum Log {
+    /// With the results, because it resumes with them.
+    Checkpoint(Checkpoint),
+    /// At the end, because it cannot be resumed.
+    AtEnd(Place),
+}
+
+impl Files {
+    /// Claims the places of all results.
+    ///
+    /// # Errors
+    /// If a result would replace an input or another result, has the ending of another kind of file, or cannot
+    /// be written.
+    pub(super) fn claim(arguments: &Run, course: &Course) -> anyhow::Result<Self> {
+        let own = course.is_own().then(|| Path::new(&course.name));
+        let mut read = Inputs::none().extensions(&arguments.common.extensions, own);
+        if let Some(scenario) = own {
+            read = read.file("the scenario", scenario);
+        }
+        if let Some(others) = &arguments.until_difference {
+            read = read.file("the results compared with", others);
+        }
+        let mut outputs = Outputs::of(read);
+        outputs.prints(if arguments.common.json {
+            "--json"
+        } else {
+            "the summary"
+        });
+        let out = arguments.out.as_deref();
+        let out = out.map(|path| outputs.checkpoint("--out", path, Kind::Results));
+        let out = out.transpose()?;
+        let table = out.as_ref().map(|out| {
+            let path = out.path().with_extension("csv");
+            let place = outputs.own_table("the table of --out", &path, TABLE_BEGINS)?;
+            outputs.try_out(&place)?;
+            anyhow::Ok(place)
+        });
+        let table = table.transpose()?;
+        let log = match (&arguments.log, &out) {
+            (None, _) => None,
+            (Some(path), Some(_)) => {
+                let log = outputs.checkpoint("--log", path, Kind::Table)?;
+                Some(Log::Checkpoint(log))
+            }
+            (Some(path), None) => {
+                let place = outputs.file("--log", path, Kind::Table)?;
+                outputs.try_out(&place)?;
+                Some(Log::AtEnd(place))
+            }
+        };
+        if let Some(folder) = &arguments.plots {
+            outputs.folder("--plots", folder)?;
+        }
+        Ok(Self {
+            outputs,
+            out,
+            table,
+            log,
+        })
+    }
+
+    /// Writes the results and the log that belongs to them, so that the command can resume after any end.
+    pub(super) fn keep(&self, results: &Results, log: Option<&MileageLog>) -> anyhow::Result<()> {
+        // The log first, because a resumed command drops the rows of the log that its results do not have.
+        if let (Some(Log::Checkpoint(place)), Some(log)) = (&self.log, log) {
+            place.write(log.text().as_bytes())?;
+        }
+        match &self.out {
+            Some(out) => out.write(results.to_text().as_bytes()),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes all results as they are at the end.
+    pub(super) fn finish(
+        &mut self,
+        results: &Results,
+        log: Option<&MileageLog>,
+    ) -> anyhow::Result<()> {
+        self.keep(results, log)?;
+        if let (Some(Log::AtEnd(place)), Some(log)) = (&self.log, log) {
+            self.outputs.write(place, log.text().as_bytes())?;
+        }
+        if let Some(table) = &self.table {
+            self.outputs.write(table, results.to_csv().as_bytes())?;
+        }
+        self.outputs.commit()
+    }
+
+    /// Writes a figure into the folder of `--plots`.
+    pub(super) fn plot(&mut self, figure: &Figure, folder: &Path) -> anyhow::Result<()> {
+        figure.write(&mut self.outputs, "--plots", folder)?;
+        self.outputs.commit()
+    }
+}
+
+/// How the table of results begins.
+const TABLE_BEGINS: &str = "course,scenario_hash";

@@ -1,0 +1,181 @@
+//! Endings of file names, by which a slip is noticed: a picture called `town.scenario.json` is one.
+
+use anyhow::bail;
+use std::path::Path;
+
+/// Kind of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Rows as CSV.
+    Table,
+    /// A picture of pixels (PNG).
+    Picture,
+    /// Moving pictures (GIF).
+    Film,
+    /// A picture of lines (SVG).
+    Drawing,
+    /// A scenario.
+    Scenario,
+    /// A scenario with all that it needs in one file.
+    Bundle,
+    /// A saved world.
+    Save,
+    /// Rows of an experiment (JSON).
+    Results,
+    /// The record of a training (JSON).
+    Record,
+    /// A report for people (Markdown).
+    Report,
+    /// A report for programs (JSON).
+    Document,
+}
+
+impl Kind {
+    /// The kind with an article, for messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Table => "a table (CSV)",
+            Self::Picture => "a picture (PNG)",
+            Self::Film => "a film (GIF)",
+            Self::Drawing => "a drawing (SVG)",
+            Self::Scenario => "a scenario",
+            Self::Bundle => "a bundle",
+            Self::Save => "a saved world",
+            Self::Results => "results (JSON)",
+            Self::Record => "the record of a training (JSON)",
+            Self::Report => "a report (Markdown)",
+            Self::Document => "a document (JSON)",
+        }
+    }
+
+    /// The ending that is usual.
+    fn usual(self) -> &'static str {
+        match self {
+            Self::Table => ".csv",
+            Self::Picture => ".png",
+            Self::Film => ".gif",
+            Self::Drawing => ".svg",
+            Self::Scenario => ".scenario.json",
+            Self::Bundle => ".rwz",
+            Self::Save => ".rwworld",
+            Self::Results | Self::Document => ".json",
+            Self::Record => ".training.json",
+            Self::Report => ".md",
+        }
+    }
+}
+
+/// Endings that stand for something, with what they stand for and the results that may have them. Of two
+/// that fit the longer one counts, so it comes first. A name without an ending, or with one that is not
+/// listed, fits all.
+const ENDINGS: &[(&str, &str, &[Kind])] = &[
+    (".scenario.json", "a scenario", &[Kind::Scenario]),
+    (".vehicle.json", "a vehicle", &[]),
+    (".experiment.json", "an experiment", &[]),
+    (
+        ".training.json",
+        "the record of a training",
+        &[Kind::Record],
+    ),
+    (
+        ".json",
+        "a JSON document",
+        &[Kind::Scenario, Kind::Results, Kind::Record, Kind::Document],
+    ),
+    (".csv", "a table", &[Kind::Table]),
+    (".tsv", "a table with tabulators", &[]),
+    (".txt", "a text", &[Kind::Table, Kind::Report]),
+    (".md", "a text", &[Kind::Report]),
+    (".png", "a picture (PNG)", &[Kind::Picture]),
+    (".gif", "a film (GIF)", &[Kind::Film]),
+    (".svg", "a drawing (SVG)", &[Kind::Drawing]),
+    (".jpg", "a picture (JPEG)", &[]),
+    (".jpeg", "a picture (JPEG)", &[]),
+    (".webp", "a picture (WebP)", &[]),
+    (".pdf", "a document (PDF)", &[]),
+    (".mp4", "a film (MPEG-4)", &[]),
+    (".webm", "a film (WebM)", &[]),
+    (".rwworld", "a saved world", &[Kind::Save]),
+    (".rwz", "a bundle", &[Kind::Bundle]),
+    (".zip", "an archive", &[Kind::Bundle]),
+    (".gz", "a packed file", &[]),
+    (".xz", "a packed file", &[]),
+    (".zst", "a packed file", &[]),
+    (".tar", "an archive", &[]),
+    (".rhai", "a script", &[]),
+    (".so", "a plugin", &[]),
+    (".dll", "a plugin", &[]),
+    (".dylib", "a plugin", &[]),
+    (".osm", "OpenStreetMap data", &[]),
+    (".pbf", "OpenStreetMap data", &[]),
+    (".xml", "an XML document", &[]),
+    (".html", "a page", &[]),
+    (".toml", "a TOML document", &[]),
+    (".rs", "a source", &[]),
+    (".c", "a source", &[]),
+    (".h", "a source", &[]),
+    (".cpp", "a source", &[]),
+    (".hpp", "a source", &[]),
+    (".py", "a source", &[]),
+    (".sh", "a source", &[]),
+];
+
+/// Refuses a name whose ending belongs to another kind of file.
+pub(super) fn check(asks: &str, path: &Path, kind: Kind) -> anyhow::Result<()> {
+    let name = path.file_name().unwrap_or_default();
+    let name = name.to_string_lossy().to_lowercase();
+    let mut known = ENDINGS.iter();
+    // A name that is nothing but the ending has none: such files are hidden ones.
+    let fits = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
+    match known.find(|(ending, ..)| fits(ending)) {
+        Some((ending, what, kinds)) if !kinds.contains(&kind) => bail!(
+            "{asks}: {} ends in {ending}, which stands for {what}, and {} is written; end it in {}, or \
+             name another file",
+            path.display(),
+            kind.name(),
+            kind.usual()
+        ),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn longer_endings_come_before_those_they_end_in() {
+        for (at, (ending, ..)) in ENDINGS.iter().enumerate() {
+            let before = &ENDINGS[..at];
+            assert!(
+                before.iter().all(|(other, ..)| !ending.ends_with(other)),
+                "{ending}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_usual_ending_fits_its_kind() {
+        for kind in [
+            Kind::Table,
+            Kind::Picture,
+            Kind::Film,
+            Kind::Drawing,
+            Kind::Scenario,
+            Kind::Bundle,
+            Kind::Save,
+            Kind::Results,
+            Kind::Record,
+            Kind::Report,
+            Kind::Document,
+        ] {
+            let path = format!("x{}", kind.usual());
+            assert!(check("--out", Path::new(&path), kind).is_ok(), "{path}");
+            for free in ["x", "x.data", ".csv", "x.CSV2"] {
+                assert!(check("--out", Path::new(free), kind).is_ok(), "{free}");
+            }
+            assert!(check("--out", Path::new("x.RHAI"), kind).is_err());
+            assert!(check("--out", Path::new("a/x.vehicle.json"), kind).is_err());
+        }
+    }
+}
