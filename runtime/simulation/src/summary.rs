@@ -34,16 +34,20 @@ pub struct MishapCounts {
     pub stuck: usize,
 }
 
-/// A mean with its spread.
+/// Mean and spread over the drives of one run.
+///
+/// The drives of one run meet each other, so they are no independent observations and say nothing about the
+/// error of the mean. Errors come from several runs with different seeds, as `bench run` makes them.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 pub struct Statistic {
     /// Number of values.
     pub count: usize,
     /// Mean.
     pub mean: f64,
-    /// Standard deviation (n - 1).
+    /// Spread of the values: their standard deviation (n - 1).
     pub standard_deviation: f64,
-    /// Standard error of the mean.
+    /// `standard_deviation` divided by the square root of `count`. Not the error of the mean, because the
+    /// drives of one run depend on each other; kept for programs that read it.
     pub standard_error: f64,
 }
 

@@ -298,9 +298,9 @@ fn traffic_figures(summary: &Summary) -> [(&'static str, String); 11] {
         (
             "travel time",
             format!(
-                "{:.1} s, standard error {:.1} s, of {} trips",
+                "{:.1} s, spread {:.1} s, of {} trips",
                 summary.travel_time.mean,
-                summary.travel_time.standard_error,
+                summary.travel_time.standard_deviation,
                 summary.travel_time.count
             ),
         ),
@@ -442,7 +442,8 @@ fn failure_line(module: &str, failure: &ModuleFailure) -> String {
     text
 }
 
-/// What came of each stack, a line for each of its figures. Errors are standard errors.
+/// Figures of each stack, one per line: the mean over its drives and their spread. The drives of one run meet
+/// each other, so their number says nothing about the error of the mean.
 fn stack_table(stacks: &[StackSummary]) -> String {
     let mut text = String::new();
     for stack in stacks {
@@ -452,14 +453,17 @@ fn stack_table(stacks: &[StackSummary]) -> String {
         );
         let mut line = |name: &str, unit: &str, of: &Statistic| {
             if of.count > 0 {
-                let (mean, error) = (of.mean, of.standard_error);
-                let line = format!("  {name:<24} {mean:>10.4} ± {error:.4} {unit}");
-                text += line.trim_end();
+                let (mean, spread) = (of.mean, of.standard_deviation);
+                let under_way = of.count.saturating_sub(stack.arrived);
+                text += &format!("  {name:<24} {mean:>10.4}{unit}, spread {spread:.4}{unit}");
+                if under_way > 0 {
+                    text += &format!(" ({under_way} of {} drives have not arrived)", of.count);
+                }
                 text.push('\n');
             }
         };
-        line("travel time", "s", &stack.travel_time);
-        line("distance", "m", &stack.distance);
+        line("travel time", " s", &stack.travel_time);
+        line("distance", " m", &stack.distance);
         for fitness in &stack.fitness {
             line(&fitness.module, "", &fitness.score);
         }
