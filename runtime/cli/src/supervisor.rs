@@ -15,7 +15,7 @@
 //! by `exec`, from another thread, by a signal. Commands without plugins in the process have no parent.
 
 use crate::terminal::{self, say};
-use crate::worker::{self, Left, Mark};
+use crate::worker::{self, Mark, Remains};
 use anyhow::Context;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -58,14 +58,14 @@ fn supervise(place: &Path) -> anyhow::Result<u8> {
     let forwarding = signals.pass_on_to(&child);
     let status = wait(&mut child)?;
     let signal = forwarding.last();
-    let left = Left::read(place);
-    match left.mark {
+    let remains = Remains::read(place);
+    match remains.mark {
         Some(mark) => Ok(give_names(&mark)),
         None => {
-            for path in &left.temporary {
+            for path in &remains.temporary {
                 let _ = std::fs::remove_file(path);
             }
-            Ok(judge_end(status, signal, &left.plugins))
+            Ok(judge_end(status, signal, &remains.plugins))
         }
     }
 }

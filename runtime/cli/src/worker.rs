@@ -5,6 +5,7 @@
 //! its work is done, in a file that only its parent looks for, and outputs get their final names after that.
 
 use crate::terminal::say;
+use roadwright_files::{Complete, Left};
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,6 +33,15 @@ pub(crate) struct Rename {
     pub(crate) from: PathBuf,
     /// Where it belongs.
     pub(crate) to: PathBuf,
+}
+
+impl From<Left> for Rename {
+    fn from(left: Left) -> Self {
+        Self {
+            from: left.beside,
+            to: left.place,
+        }
+    }
 }
 
 /// What a worker says when its work is done.
@@ -87,13 +97,13 @@ pub(crate) fn note_plugins(ids: &[String]) {
 /// Gives an output its final name: at once, or in a worker when its work is done.
 ///
 /// # Errors
-/// If the system does not rename it.
-pub(crate) fn rename(rename: Rename) -> std::io::Result<()> {
+/// If it cannot be moved to its place.
+pub(crate) fn commit(output: Complete) -> std::io::Result<()> {
     let Some(place) = PLACE.get() else {
-        return std::fs::rename(&rename.from, &rename.to);
+        return output.commit();
     };
     let mut renames = RENAMES.lock().unwrap_or_else(PoisonError::into_inner);
-    renames.push(rename);
+    renames.extend(output.leave()?.map(Rename::from));
     // The parent removes them if there is no mark.
     let from: Vec<&PathBuf> = renames.iter().map(|rename| &rename.from).collect();
     write(&place.join(TEMPORARY), &from);
@@ -136,7 +146,7 @@ fn write(path: &Path, value: &impl Serialize) {
 
 /// What a worker has left in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Left {
+pub(crate) struct Remains {
     /// That its work is done.
     pub(crate) mark: Option<Mark>,
     /// Ids of the plugins in it.
@@ -145,7 +155,7 @@ pub(crate) struct Left {
     pub(crate) temporary: Vec<PathBuf>,
 }
 
-impl Left {
+impl Remains {
     /// Reads it.
     pub(crate) fn read(place: &Path) -> Self {
         Self {

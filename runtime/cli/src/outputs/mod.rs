@@ -14,6 +14,7 @@ mod place;
 pub(crate) use endings::Kind;
 pub(crate) use inputs::Inputs;
 
+use crate::worker;
 use anyhow::{Context, bail};
 use place::Identity;
 use roadwright_files::{Complete, Output, Standard, Stream, Target};
@@ -253,7 +254,7 @@ impl Outputs {
         let mut first = Ok(());
         for complete in self.complete.drain(..) {
             let path = complete.path().to_owned();
-            let moved = complete.commit().with_context(|| cannot_write(&path));
+            let moved = worker::commit(complete).with_context(|| cannot_write(&path));
             first = first.and(moved);
         }
         first
