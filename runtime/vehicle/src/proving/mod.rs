@@ -402,6 +402,28 @@ mod tests {
     }
 
     #[test]
+    fn every_manoeuvre_ends_however_slow_the_vehicle_is() {
+        // Counted, since a busy machine takes any time: 600 s at most, in steps of 0.02 s, for each of twelve
+        // speeds.
+        let most = 12 * 30_000 + 100_000;
+        for (name, speed) in [
+            ("willys-mb", 1e-9),
+            ("willys-mb", 1e-300),
+            ("willys-mb", 1.0),
+        ] {
+            let mut file = shipped(name);
+            file.performance.max_speed = speed;
+            let before = rigid::STEPS.get();
+            let all = prove(&file).unwrap();
+            assert_eq!(all.len(), MANOEUVRES.len());
+            let steps = rigid::STEPS.get() - before;
+            assert!(steps < most, "{name} at {speed} m/s: {steps} steps");
+            let over = all.iter().find(|one| one.name == "half_round").unwrap();
+            assert_eq!(over.note.contains("not tried"), speed < 0.1, "{over:?}");
+        }
+    }
+
+    #[test]
     fn what_a_vehicle_cannot_be_asked_is_not_judged() {
         let applies = |name: &str| {
             let all = report(name).into_iter();

@@ -200,6 +200,11 @@ impl Trials {
         *kept = Some((value, lines));
     }
 
+    /// Whether no trial was kept.
+    pub(super) fn is_empty(&self) -> bool {
+        self.passed.is_none() && self.failed.is_none()
+    }
+
     /// Draws both, under labels that say the value in a unit.
     pub(super) fn record(self, unit: &str, recorder: &mut Recorder) {
         let kinds = [

@@ -14,6 +14,8 @@ const FROM: f64 = 5.0 * PI / 180.0;
 const TO: f64 = FRAC_PI_3;
 /// Speed backwards, m/s.
 const SPEED: f64 = 1.0;
+/// Longest drive, s.
+const LONGEST: f64 = 3600.0;
 /// Steps that have to give the same, s.
 const STEPS: [f64; 3] = [0.05, 0.02, 0.01];
 /// Points of the closed form that are drawn.
@@ -34,7 +36,9 @@ pub(super) fn jackknife(
     recorder.axes("way in reverse, m", "angle of the first trailer, rad");
     let ways = STEPS.map(|dt| {
         let mut line = vec![[0.0, FROM]];
-        let way = way(&train, &subject.limits, 4.0 * exact, dt, &mut line);
+        // A trailer may be so long that the closed form has no end.
+        let most = (4.0 * exact).min(SPEED * LONGEST);
+        let way = way(&train, &subject.limits, most, dt, &mut line);
         recorder.series(format!("steps of {} ms", 1e3 * dt), Look::Line, line);
         way
     });
