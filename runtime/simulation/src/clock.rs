@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Drivers take half a second and more.
 const BEATS: f64 = 5.0;
 
+/// Largest number of steps of a save: up to it a step is a double of its own, and nothing overflows.
+const LAST_STEP: u64 = 1 << 53;
+
 /// Where a run is in time, and the seed that all its random streams come from.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Clock {
@@ -41,6 +44,11 @@ impl Clock {
             begins_at,
             step: 0,
         })
+    }
+
+    /// Whether a saved clock is far enough from the largest number of steps.
+    pub(crate) fn is_sound(&self) -> bool {
+        self.step <= LAST_STEP
     }
 
     /// Simulated time, s.

@@ -17,7 +17,7 @@ pub use frame::SavedWorld;
 
 use crate::agents::{Accounts, Agents, Finished, Identity};
 use crate::clock::Clock;
-use crate::demand::{Departures, FlowProgress};
+use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
 use crate::ground::Ground;
 use crate::hands::Hands;
@@ -330,6 +330,7 @@ impl World {
                 .collect();
         }
         let mut routes: Routes = saved.get(parts::ROUTES)?;
+        sound("a path", routes.build_paths())?;
         routes.index_hashes();
         (self.agents, self.routes) = (agents, routes);
         self.dynamics = saved.get::<Dynamics>(parts::DYNAMICS)?;
@@ -414,6 +415,9 @@ impl World {
         self.demand.departures = saved.get::<Departures>(parts::DEPARTURES)?;
         self.demand.spawned = saved.get::<u64>(parts::SPAWNED)?;
         let (flows, retired): (Vec<FlowProgress>, Vec<FlowProgress>) = saved.get(parts::FLOWS)?;
+        if !retired.iter().all(FlowProgress::is_sound) {
+            return Err(SaveError::Damaged("a flow is at no time".into()));
+        }
         self.demand.retired_flows = retired;
         let time = self.time();
         // By id and not by place: each flow goes on where that of its id was.
@@ -451,40 +455,51 @@ impl World {
                     .fit(agent as u32, self.types.train(who.vehicle_type))
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
-        let users = self.agents.census().driving();
-        let users = users.map(|agent| self.agents.progress[agent as usize].route);
-        let checks = [
-            ("a lanelet", self.traffic.delays.0.len() == lanelets),
-            ("an added vehicle", self.demand.spawned <= MOST_SPAWNED),
-            (
-                "a junction",
-                self.traffic.claims.fits(&self.ground, capacity),
-            ),
-            (
-                "a loose obstacle",
-                self.dynamics.rigid.loose_fit(&self.ground),
-            ),
-            ("a trailer", self.dynamics.standing.fit(&self.types)),
-            ("a signal", self.traffic.signals.fit(&self.ground)),
-            ("a person", self.traffic.people.fits(&self.ground)),
-            ("a route", self.routes.are_sound(lanelets)),
-            (
-                "an agent",
-                self.agents.are_sound(lanelets, &self.routes, knows),
-            ),
-            ("who has a route", self.routes.have_users(users)),
-            ("a message", self.messages.mail.iter().all(receives)),
-            (
-                "a departure",
-                self.demand.departures.iter().all(|departure| {
-                    has_kind(departure.vehicle_type, departure.stack)
-                        && departure.keeps_to(lanelets)
-                }),
-            ),
-        ];
-        match checks.into_iter().find(|(_, is_sound)| !is_sound) {
-            Some((what, _)) => Err(SaveError::Damaged(format!("{what} points nowhere"))),
-            None => Ok(()),
-        }
+        let departs = |departure: &Departure| {
+            has_kind(departure.vehicle_type, departure.stack) && departure.is_sound(lanelets)
+        };
+        let claims = &self.traffic.claims;
+        let agents = &self.agents;
+        // One after the other, and each follows only what the ones before it have found to be there.
+        let counts = [self.agent_updates, self.replans.stuck];
+        sound("the clock", self.clock.is_sound() && are_countable(counts))?;
+        sound("the log", self.messages.log.is_sound())?;
+        sound("a lanelet", self.traffic.delays.0.len() == lanelets)?;
+        sound("an added vehicle", self.demand.spawned <= MOST_SPAWNED)?;
+        sound("a junction", claims.fits(&self.ground, capacity))?;
+        sound(
+            "a loose obstacle",
+            self.dynamics.rigid.loose_fit(&self.ground),
+        )?;
+        sound("a trailer", self.dynamics.standing.fit(&self.types))?;
+        sound("a signal", self.traffic.signals.fit(&self.ground))?;
+        sound(
+            "a person",
+            self.traffic.people.fits(&self.ground, &self.clock),
+        )?;
+        sound("a route", self.routes.are_sound(lanelets))?;
+        sound("an agent", agents.are_sound(lanelets, &self.routes, knows))?;
+        // The columns of agents are of one length from here on.
+        let driving = agents.census().driving();
+        let users = driving.map(|agent| agents.progress[agent as usize].route);
+        sound("a user of a route", self.routes.have_users(users))?;
+        sound("a message", self.messages.mail.iter().all(receives))?;
+        sound("a departure", self.demand.departures.iter().all(departs))
     }
+}
+
+/// Whether counts of a save are so far from their ends that a run does not get there.
+pub(crate) fn are_countable(counts: impl IntoIterator<Item = u64>) -> bool {
+    counts.into_iter().all(|count| count <= 1 << 62)
+}
+
+/// The same of counts with 32 bits.
+pub(crate) fn are_short_counts(counts: impl IntoIterator<Item = u32>) -> bool {
+    counts.into_iter().all(|count| count <= 1 << 31)
+}
+
+/// An error that names what is damaged, unless it is sound.
+fn sound(what: &str, is_sound: bool) -> Result<(), SaveError> {
+    let damaged = || SaveError::Damaged(format!("{what} points nowhere"));
+    is_sound.then_some(()).ok_or_else(damaged)
 }

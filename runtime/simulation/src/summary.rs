@@ -3,6 +3,7 @@
 use crate::dynamics::LooseCounts;
 use crate::modules::ModuleFailures;
 use crate::options::Population;
+use crate::save::are_countable;
 use crate::traffic::{Collision, PeopleCounts};
 use serde::{Deserialize, Serialize};
 
@@ -148,6 +149,23 @@ pub struct LawCounts {
     /// Such rings that had stood for a minute, and of which none could take another way; each once, for as
     /// long as it stands.
     pub gridlocks: u64,
+}
+
+impl LawCounts {
+    /// Whether a save can have these counts.
+    pub(crate) fn are_sound(&self) -> bool {
+        are_countable([
+            self.red_passed,
+            self.stops_missed,
+            self.breaches,
+            self.held_by_law,
+            self.let_in_by_lock,
+            self.missed_turns,
+            self.rotations,
+            self.sent_round,
+            self.gridlocks,
+        ])
+    }
 }
 
 /// A module that was replaced while the world ran.

@@ -15,6 +15,10 @@ mod heat_map;
 mod junctions;
 mod levels;
 mod live_edits;
+#[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]
+#[path = "../../../fuzz/src/made_up.rs"]
+mod made_up;
+mod made_up_saves;
 mod mechanics;
 mod modules;
 mod pedals;

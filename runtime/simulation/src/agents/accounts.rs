@@ -4,6 +4,7 @@
 use super::{Progress, Statistics};
 use crate::dynamics::Bodies;
 use crate::route::Routes;
+use crate::save::are_short_counts;
 use crate::traffic::Collision;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Conduct;
@@ -54,6 +55,17 @@ struct Odometer {
     penetration: f64,
     road_speed_sum: f64,
     samples: u32,
+}
+
+impl Accounts {
+    /// Whether what is kept of an agent, which may have been saved, is of a drive up to its present sums.
+    pub(crate) fn begin_before(&self, id: u64, now: &Statistics) -> bool {
+        self.of.get(&id).is_none_or(|account| {
+            account.begin.samples <= now.samples
+                && account.begin.steps <= now.steps
+                && are_short_counts([account.collisions, account.segments.count])
+        })
+    }
 }
 
 impl Odometer {

@@ -23,7 +23,7 @@ pub(crate) use rows::{
 };
 
 use crate::dynamics::keeps_to_lanes;
-use crate::route::Routes;
+use crate::route::{Routes, are_distinct};
 pub(crate) use rare::Column;
 use rare::Rare;
 use roadwright_scenario::DynamicsLevel;
@@ -237,7 +237,8 @@ impl Agents {
         self.are_of_one_length()
             && self.pedals.len() <= count
             && DynamicsLevel::ALL.map(of_level) == self.count
-            && self.free.iter().all(|&index| (index as usize) < count)
+            && self.free_are_sound()
+            && self.ids_are_distinct()
             && (self.identity.iter().enumerate()).all(|(agent, who)| {
                 let position = &self.position[agent];
                 let is_free = matches!(who.phase, Phase::Free | Phase::Gone | Phase::Told);
@@ -249,8 +250,32 @@ impl Agents {
                         && routes.has(progress.route)
                         && routes.get(progress.route).holds(progress, position)
                 };
-                is_free || (self.motion[agent].is_sound() && knows(agent, who) && is_there())
+                let counts = || {
+                    let statistics = &self.statistics[agent];
+                    statistics.is_sound() && self.accounts.begin_before(who.id, statistics)
+                };
+                let moves = || self.motion[agent].is_sound();
+                is_free || (moves() && knows(agent, who) && is_there() && counts())
             })
+    }
+
+    /// Whether the free indices are those without an agent, each listed once: one that is given away while
+    /// an agent has it would overwrite that agent.
+    fn free_are_sound(&self) -> bool {
+        let is_free = |who: &&Identity| who.phase == Phase::Free;
+        let identity = |index: &u32| self.identity.get(*index as usize);
+        are_distinct(&self.free)
+            && self
+                .free
+                .iter()
+                .all(|at| identity(at).is_some_and(|who| is_free(&who)))
+            && self.identity.iter().filter(is_free).count() == self.free.len()
+    }
+
+    /// Whether no two agents on the road have one id.
+    fn ids_are_distinct(&self) -> bool {
+        // Filled from all that are known, so it is shorter if an id came twice.
+        self.by_id.len() == self.identity.iter().filter(|who| who.is_known()).count()
     }
 
     /// After loading: what is derived.

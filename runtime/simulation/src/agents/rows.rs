@@ -2,6 +2,7 @@
 
 use crate::modules::Instances;
 use crate::route::RouteId;
+use crate::save::are_short_counts;
 use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{ControllerOutput, DriveInput, NOTHING, PedalsOutput};
@@ -313,6 +314,13 @@ impl Order {
             },
             pedals: None,
         }
+    }
+}
+
+impl Statistics {
+    /// Whether a save can have these counts.
+    pub(crate) fn is_sound(&self) -> bool {
+        are_short_counts([self.samples, self.steps, self.off_lane, self.uninvited])
     }
 }
 

@@ -1,5 +1,6 @@
 //! Agents before they appear: their places, and whether there is room.
 
+use crate::agents::FARTHEST;
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
 use crate::options::SimulationError;
@@ -44,19 +45,17 @@ pub(crate) struct Departure {
 }
 
 impl Departure {
-    /// Whether start and goals are on that many lanelets.
-    pub(crate) fn keeps_to(&self, lanelets: usize) -> bool {
-        let exists = |id: LaneletId| (id as usize) < lanelets;
+    /// Whether start and goals are on that many lanelets or where something can be, and all its quantities
+    /// are numbers.
+    pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         let start = match self.start {
-            Start::Lane { lanelet, .. } => exists(lanelet),
-            Start::Ground(_) => true,
+            Start::Lane { lanelet, s } => (lanelet as usize) < lanelets && s.is_finite(),
+            Start::Ground(Pose { position, heading }) => {
+                position.abs().max_element() <= FARTHEST && heading.is_finite()
+            }
         };
         let mut goals = self.goals.iter();
-        start
-            && goals.all(|goal| match goal {
-                Goal::Lane { lanelet, .. } => exists(*lanelet),
-                Goal::Ground(_) => true,
-            })
+        start && (self.time + self.speed).is_finite() && goals.all(|goal| goal.is_sound(lanelets))
     }
 }
 

@@ -66,6 +66,11 @@ fn ordinal(number: u64) -> &'static str {
     }
 }
 
+/// The next agent of a saved flow was due at most so long ago, s.
+const LATEST: f64 = 10.0;
+/// Largest number of agents of a saved flow: their ids have 32 bits for it.
+const MOST_AGENTS: u64 = 1 << 32;
+
 /// A flow that is running.
 pub(crate) struct RunningFlow {
     pub(crate) flow: Flow,
@@ -139,13 +144,17 @@ impl RunningFlow {
     }
 
     /// Goes on at a time, s, exactly from where the flow was; one that has another rate or begin now, as after
-    /// an edit. `false` if it was nowhere.
+    /// an edit. `false` if its numbers cannot be.
     pub(crate) fn resume(&mut self, progress: FlowProgress, time: f64) -> bool {
-        if progress.next_time.is_nan() {
+        if !progress.is_sound() {
             return false;
         }
         let is_same = progress.rate_per_hour.to_bits() == self.progress.rate_per_hour.to_bits();
         if is_same && progress.next_time >= self.flow.begin {
+            // All who would have come since then would appear in one step.
+            if progress.next_time < (time - LATEST).min(self.flow.end) {
+                return false;
+            }
             self.progress = progress;
         } else {
             self.continue_from(&progress);
@@ -167,6 +176,11 @@ impl RunningFlow {
 }
 
 impl FlowProgress {
+    /// Whether a save can have these numbers.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self.next_time.is_nan() && self.count <= MOST_AGENTS
+    }
+
     /// Time to the next agent: exponential, so that arrivals are a Poisson process.
     fn gap(&mut self) -> f64 {
         let rate = self.rate_per_hour / 3600.0;

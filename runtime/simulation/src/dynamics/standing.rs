@@ -1,6 +1,7 @@
 //! Trailers that nobody tows: they stand where they were let go, with their brakes on.
 
 use super::Bodies;
+use crate::save::are_short_counts;
 use crate::snapshot::{StandingTrailer, TrailerRecord};
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::Pose;
@@ -210,7 +211,8 @@ impl StandingTrains {
     /// Whether those of a save are trailers of these types.
     pub(crate) fn fit(&self, types: &VehicleTypes) -> bool {
         let numbers = self.trains.iter().map(|train| train.number);
-        numbers.is_sorted_by(|a, b| a < b)
+        are_short_counts([self.let_go])
+            && numbers.is_sorted_by(|a, b| a < b)
             && self
                 .trains
                 .iter()

@@ -1,5 +1,6 @@
 //! What modules have to say during a run: lines of text and marks on the map.
 
+use crate::save::are_countable;
 use glam::DVec2;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -52,6 +53,11 @@ pub(crate) struct Log {
 }
 
 impl Log {
+    /// Whether a save can have these counts.
+    pub(crate) fn is_sound(&self) -> bool {
+        are_countable(self.faults.values().copied().chain([self.count]))
+    }
+
     pub(crate) fn write(&mut self, line: LogLine) {
         if self.lines.len() == LINES {
             self.lines.pop_front();

@@ -17,7 +17,7 @@ pub(crate) use path::GroundPath;
 pub use path::Waypoint;
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
 pub(crate) use progress::{Arrival, Travel};
-pub(crate) use store::{RouteId, Routes};
+pub(crate) use store::{RouteId, Routes, are_distinct};
 
 use crate::agents::{FARTHEST, LanePosition, Progress};
 use roadwright_geometry::DVec2;
@@ -34,6 +34,14 @@ pub(crate) enum Goal {
 }
 
 impl Goal {
+    /// Whether it is on one of that many lanelets, or where something can be.
+    pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
+        match self {
+            Self::Lane { lanelet, s } => (*lanelet as usize) < lanelets && s.is_finite(),
+            Self::Ground(place) => place.abs().max_element() <= FARTHEST,
+        }
+    }
+
     /// Where it is, m.
     pub(crate) fn position(&self, graph: &LaneGraph) -> DVec2 {
         match *self {
@@ -69,14 +77,13 @@ impl Route {
     /// Whether it keeps to that many lanelets, and its legs to its own.
     fn is_sound(&self, lanelets: usize) -> bool {
         let exists = |id: &LaneletId| (*id as usize) < lanelets;
-        let goals = self.goals.iter().all(|goal| match goal {
-            Goal::Lane { lanelet, .. } => exists(lanelet),
-            Goal::Ground(place) => place.abs().max_element() <= FARTHEST,
+        let goals = self.goals.iter().all(|goal| goal.is_sound(lanelets));
+        let ends = self.legs.iter().filter_map(|leg| match leg {
+            Leg::Lanes { end } => Some(*end as usize),
+            Leg::Path(_) | Leg::Straight => None,
         });
-        let legs = self.legs.iter().all(|leg| match leg {
-            Leg::Lanes { end } => (*end as usize) < self.lanelets.len(),
-            Leg::Path(_) | Leg::Straight => true,
-        });
+        // Legs follow each other along the lanelets.
+        let legs = ends.clone().all(|end| end < self.lanelets.len()) && ends.is_sorted();
         goals && legs && self.lanelets.iter().all(exists) && self.legs.len() <= self.goals.len()
     }
 
@@ -85,6 +92,7 @@ impl Route {
         let is_on_route = self.lanelet(progress.at) == Some(position.lanelet);
         let is_somewhere = position.s.is_finite() && position.t.is_finite();
         progress.reached as usize <= self.goals.len()
+            && (progress.goal_at == 0 || self.lanelet(progress.goal_at).is_some())
             && is_somewhere
             && (is_on_route || !position.is_on_lane())
     }

@@ -1,9 +1,12 @@
 //! All routes of a world, equal ones stored once.
 
-use super::Route;
+use super::{GroundPath, Leg, Route};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
+
+/// Longest total length of the paths over open ground in a save, m; their lines take about 500 MB then.
+const MOST_PATH_METRES: f64 = 2e7;
 
 /// A route in the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -116,10 +119,31 @@ impl Routes {
         stored.eq(counts)
     }
 
-    /// Whether all routes keep to that many lanelets, and to their own.
+    /// Makes the lines of all paths over open ground, after loading. Returns `false`, and makes none, if a
+    /// way-point is no number or the paths are too long together.
+    pub(crate) fn build_paths(&mut self) -> bool {
+        let routes = self.stored.iter_mut().map(|stored| &mut stored.route);
+        let legs = routes.flat_map(|route| &mut route.legs);
+        let mut paths: Vec<&mut GroundPath> = legs
+            .filter_map(|leg| match leg {
+                Leg::Path(path) => Some(&mut **path),
+                Leg::Lanes { .. } | Leg::Straight => None,
+            })
+            .collect();
+        let lengths = paths.iter().map(|path| path.checked_length());
+        let total: Option<f64> = lengths.sum();
+        let is_sound = total.is_some_and(|total| total <= MOST_PATH_METRES);
+        if is_sound {
+            paths.iter_mut().for_each(|path| path.build());
+        }
+        is_sound
+    }
+
+    /// Whether all routes keep to that many lanelets and to their own, and each free place is listed once.
     pub(crate) fn are_sound(&self, lanelets: usize) -> bool {
         let is_free = |at: &u32| self.stored.get(*at as usize).is_some_and(|s| s.users == 0);
         self.free.iter().all(is_free)
+            && are_distinct(&self.free)
             && self
                 .stored
                 .iter()
@@ -141,6 +165,13 @@ impl Routes {
             }
         }
     }
+}
+
+/// Whether no index is in a list twice.
+pub(crate) fn are_distinct(indices: &[u32]) -> bool {
+    let mut sorted = indices.to_vec();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 fn hash(route: &Route) -> u64 {

@@ -90,6 +90,7 @@ mod watch;
 
 use super::signals::Arrival;
 use crate::ground::Ground;
+use crate::route::are_distinct;
 use crate::summary::LawCounts;
 use alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use follow_up::Entries;
@@ -111,6 +112,9 @@ const FIRST_TICKET: u64 = 1 << 32;
 /// From one ticket to the next: there are others in between, for those who pass before somebody that
 /// was let in earlier.
 const TICKET_STEP: u64 = 1 << 20;
+
+/// Largest ticket of a save: 2^42 vehicles can be let in before tickets overflow.
+const LAST_TICKET: u64 = 1 << 62;
 
 /// A connection that an agent may be on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -329,14 +333,21 @@ impl Claims {
     /// Whether all that is held belongs to the junctions of a ground and to so many agents.
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let junctions = ground.junction_count();
+        let lanelets = ground.graph().lanelets().len();
         let is_sound = |(junction, grants): (usize, &Vec<Grant>)| {
             let paths = ground.law(junction as u32).conflicts.path_count();
-            let exists =
-                |grant: &Grant| (grant.path as usize) < paths && (grant.agent as usize) < agents;
+            let exists = |grant: &Grant| {
+                (grant.path as usize) < paths
+                    && (grant.agent as usize) < agents
+                    && (grant.exit as usize) < lanelets
+            };
             grants.is_sorted_by_key(|grant| grant.ticket) && grants.iter().all(exists)
         };
         let mut busy = self.busy.iter();
         self.granted.len() == junctions
+            && self.next_ticket <= LAST_TICKET
+            && self.counts.are_sound()
+            && are_distinct(&self.busy)
             && self.alleys.fits(ground, agents)
             && self.longest_waits.len() == junctions
             && self.granted.iter().enumerate().all(is_sound)

@@ -29,6 +29,7 @@ mod walk;
 
 use crate::clock::Clock;
 use crate::ground::{CrossingSite, Ground};
+use crate::save::are_countable;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::Interval;
 use roadwright_scenario::{NodeId, RoadId};
@@ -305,7 +306,7 @@ impl People {
     }
 
     /// Whether all columns are of one length, and all that they say can be on a ground: for saves.
-    pub(crate) fn fits(&self, ground: &Ground) -> bool {
+    pub(crate) fn fits(&self, ground: &Ground, clock: &Clock) -> bool {
         let sites = ground.crossings().sites();
         let n = self.id.len();
         let lengths = [
@@ -315,9 +316,16 @@ impl People {
             self.beside.len(),
             self.since.len(),
         ];
+        let PeopleCounts {
+            came,
+            arrived,
+            turned_away,
+            ..
+        } = self.counts;
         lengths.iter().all(|length| *length == n)
+            && are_countable([came, arrived, turned_away, self.last_id])
             && self.sources.len() == 2 * sites.len()
-            && self.sources.iter().all(Source::is_sound)
+            && self.sources.iter().all(|source| source.is_sound(clock))
             && self.crossing.iter().all(|c| (*c as usize) < sites.len())
             && self.along.iter().chain(&self.beside).all(|v| v.is_finite())
             && self.since.iter().all(|since| !since.is_nan())

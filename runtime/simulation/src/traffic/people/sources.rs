@@ -7,6 +7,9 @@ use roadwright_geometry::math::{Stream, ln};
 use roadwright_scenario::{RoadEnd, RoadId};
 use serde::{Deserialize, Serialize};
 
+/// The next person of a save was due at most so long ago, s.
+const LATEST: f64 = 10.0;
+
 /// Those who come to one side of a crossing.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) struct Source {
@@ -49,9 +52,10 @@ impl Source {
         self.rate <= 0.0
     }
 
-    /// Whether its numbers can be.
-    pub(super) fn is_sound(&self) -> bool {
-        (0.0..=1e6).contains(&self.rate) && !self.next_time.is_nan()
+    /// Whether its numbers can be. The next person cannot have been due long ago, or all who would have come
+    /// since then would appear in one step.
+    pub(super) fn is_sound(&self, clock: &Clock) -> bool {
+        (0.0..=1e6).contains(&self.rate) && self.next_time >= clock.time() - LATEST
     }
 
     /// Goes on as the same source did before an edit.

@@ -3,6 +3,7 @@
 
 use super::detectors::Comer;
 use crate::agents::Census;
+use crate::save::are_short_counts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -170,6 +171,7 @@ impl Desk {
         requests.all(|own| (own.stage as usize) < stages)
             && (self.waiting.is_empty() || self.waiting.len() == stages)
             && self.requests.len() <= MOST_REQUESTS
+            && are_short_counts(self.arrivals.values().copied())
     }
 
     /// Whether there is nothing on it.
