@@ -1,11 +1,11 @@
-//! Ways to end the process that a host is in.
+//! Deliberate ends of the host's process.
 
 use crate::{hang_gently, null};
 use std::process::{Command, abort, exit};
 use std::thread;
 use std::time::Duration;
 
-/// How long a thread of its own waits before it ends the process: the host goes on meanwhile.
+/// Delay before a thread of the plugin ends the process, during which the host continues.
 const DELAY: Duration = Duration::from_millis(20);
 
 #[expect(unsafe_code, reason = "functions of the C library")]
@@ -22,7 +22,7 @@ const KILL: i32 = 9;
 /// Number of the signal that asks a program to end.
 const TERMINATE: i32 = 15;
 
-/// Ends the process in the way that a word names; other words do nothing.
+/// Ends the process as `word` says. Unknown words do nothing.
 pub(crate) fn end(word: &str) {
     match word {
         "soon exit 0" => exit(0),

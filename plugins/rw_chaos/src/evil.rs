@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 
 /// From here on what comes late goes wrong: simulation time, s.
 const LATE: f64 = 3.0;
-/// From here on what comes soon goes wrong: simulation time, s. Short runs are long enough for it.
+/// Simulation time, s, from which modes called `soon` misbehave. Short runs reach it.
 const SOON: f64 = 0.5;
 
 /// The word that chooses.
@@ -70,13 +70,13 @@ impl Chaos {
         }
     }
 
-    /// What goes wrong soon: mostly ways to end the process.
+    /// Misbehaves early in a run, mostly by ending the process.
     fn begin_soon(&self) {
         static ONCE: OnceLock<()> = OnceLock::new();
         if word().starts_with("soon ") && ONCE.set(()).is_ok() {
             ends::end(word());
         }
-        assert!(!is_evil("soon panic"), "it is told to panic");
+        assert!(!is_evil("soon panic"), "panics on request");
     }
 
     /// What goes wrong late.
@@ -191,9 +191,9 @@ type ParamGet = unsafe extern "C" fn(*mut RwInstance, u32, *mut f64) -> i32;
 
 /// Status of a row that is to stay as it was in the step before.
 const KEEP: u8 = 2;
-/// What a step gives that has panicked.
+/// Status of a step that has panicked.
 const PANIC: i32 = -4;
-/// What a step gives after which the instance cannot be used.
+/// Status of a step that leaves the instance unusable.
 const FATAL: i32 = -7;
 
 /// Rounds towards zero from now on.

@@ -83,7 +83,7 @@ pub struct Failure {
     /// Answers that the built-in module behind it gave instead. Answers that the interface lets a module leave to
     /// the host are not among them.
     pub answers: u64,
-    /// What went wrong first, for people.
+    /// The first problem, for people.
     pub reason: String,
     /// The build that failed, as [`Logic::version`] names it.
     pub build: String,
@@ -114,12 +114,12 @@ pub trait Logic: Send + Sync {
         String::new()
     }
 
-    /// What it has failed at since [`Logic::take_failure`] was last called; `None` if nothing.
+    /// Answers that it has owed since [`Logic::take_failure`] was last called; `None` if it has given all.
     fn failure(&self) -> Option<Failure> {
         None
     }
 
-    /// As [`Logic::failure`], and forgets it.
+    /// Returns what [`Logic::failure`] does, and starts counting anew.
     fn take_failure(&mut self) -> Option<Failure> {
         None
     }

@@ -98,7 +98,7 @@ fn judge_end(status: ExitStatus, signal: Option<i32>, plugins: &[String]) -> u8 
     let how = match (ended_by, status.code()) {
         (Some(signal), _) => format!("by {}", signals::name(signal)),
         (None, Some(code)) => format!("with exit code {code}"),
-        (None, None) => "in an unknown way".to_owned(),
+        (None, None) => "with an unknown status".to_owned(),
     };
     say!("error: {}", ended_early(&how, plugins));
     NOT_DONE
@@ -141,8 +141,8 @@ mod signals {
             Ok(Self(signals.context("cannot catch signals")?))
         }
 
-        /// Passes signals on to a child from now on. A terminal sends them to both: those that come twice within
-        /// half a second count as one there.
+        /// Passes signals on to a child from now on. A terminal sends them to both processes. The child counts two
+        /// signals within half a second as one.
         pub(super) fn pass_on_to(self, child: &Child) -> Forwarding {
             let mut signals = self.0;
             let handle = signals.handle();

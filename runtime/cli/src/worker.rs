@@ -1,8 +1,7 @@
 //! The process that does the work of a command whose plugins run in it; its parent is in
 //! [`supervisor`](crate::supervisor).
 //!
-//! Code of others can end a process in ways that leave no trace in it, with any exit code. So the worker says when
-//! its work is done, in a file that only its parent looks for, and outputs get their final names after that.
+//! Code of others can end a process with any exit code and without a trace. So the worker says when its work is done, in a file that only its parent looks for, and outputs get their final names after that.
 
 use crate::terminal::say;
 use roadwright_files::{Complete, Left};
@@ -44,7 +43,7 @@ impl From<Left> for Rename {
     }
 }
 
-/// What a worker says when its work is done.
+/// The report of a worker whose work is done.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mark {
     /// The exit code of the command.
@@ -144,7 +143,7 @@ fn write(path: &Path, value: &impl Serialize) {
     }
 }
 
-/// What a worker has left in its folder.
+/// The messages that a worker has left in its folder.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Remains {
     /// That its work is done.

@@ -374,6 +374,31 @@ fn a_script_that_faults_is_told_and_ends_with_one() {
     assert_eq!(document["script_faults"][0]["script"], "tired.rhai");
 }
 
+#[test]
+fn effects_that_cannot_be_carried_out_are_faults_of_their_script() {
+    let folder = tempfile::tempdir().unwrap();
+    let scripts = folder.path().join("scripts");
+    std::fs::create_dir(&scripts).unwrap();
+    let run = |key: &str| {
+        let text = format!(
+            "fn behave(agent) {{ agent.set_parameter(\"controller\", \"{key}\", 1.5); }}\n"
+        );
+        std::fs::write(scripts.join("tuner.rhai"), text).unwrap();
+        let words = ["--scripts", "scripts", "--use", "behaviour=tuner.rhai"];
+        let output = roadwright(
+            folder.path(),
+            "",
+            &[&RUN[..4], &words, &["--use", "controller=idm", "--json"]].concat(),
+        );
+        let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+        (output.status.code(), document["faults"].clone())
+    };
+    let (code, faults) = run("no_such_parameter");
+    assert_eq!(code, Some(1), "{faults}");
+    assert!(faults["tuner.rhai"].as_u64().unwrap() > 0, "{faults}");
+    assert_eq!(run("headway"), (Some(0), serde_json::json!({})));
+}
+
 /// A generated project, with a change to its source.
 fn project(folder: &Path, language: &str, from: &str, to: &str) -> std::path::PathBuf {
     let words = [

@@ -1,6 +1,5 @@
-//! What a run says of a plugin that misbehaves: exit code, faults, whether it can be reproduced, and which modules
-//! it lists. Each way to misbehave runs in the process of the run and in one of its own, beside a plugin that
-//! behaves.
+//! Exit code, faults, reproducibility and list of modules of a run whose plugin misbehaves. Each misbehaviour runs
+//! in the process of the run and in one of its own, beside a plugin that behaves.
 #![cfg(target_os = "linux")]
 
 use crate::evil::{ID, USE, folder, roadwright, told};
@@ -10,7 +9,7 @@ use serde_json::Value;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a run has to say.
+/// The expected outcome of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
     /// Nothing is wrong: exit code 0, no faults, reproducible.
@@ -28,13 +27,13 @@ enum Verdict {
 }
 use Verdict::{Died, Ended, Faults, Fine, Interrupted, Out};
 
-/// A way to misbehave with its verdict in the process of the run, and in a process of its own.
+/// A misbehaviour with its verdict in the process of the run, and in a process of its own.
 struct Row(&'static str, Verdict, Verdict);
 
 const ROWS: [Row; 45] = [
     // The twin that behaves.
     Row("", Fine, Fine),
-    // Ways to end the process.
+    // It ends the process.
     Row("soon exit 0", Ended, Died),
     Row("soon exit 3", Ended, Died),
     Row("soon _exit 0", Ended, Died),
@@ -70,7 +69,7 @@ const ROWS: [Row; 45] = [
     Row("soon return -1", Out, Out),
     Row("soon return panic", Out, Out),
     Row("soon return fatal", Out, Out),
-    // What the interface allows, or what only costs something.
+    // The interface allows it, or it only costs something.
     Row("no status", Fine, Fine),
     Row("keep", Fine, Fine),
     Row("soon brake hard", Fine, Fine),
@@ -111,7 +110,7 @@ fn write_scenario(path: &Path) {
     file::save(&scenario, path).unwrap();
 }
 
-/// What the run of a row says that it should not, or does not say that it should.
+/// The difference between the expected outcome and the run of a row; `None` if there is none.
 fn surprise(folder: &Path, evil: &str, verdict: Verdict, more: &[&str]) -> Option<String> {
     let words = [
         &["run", "straight.scenario.json", "--seconds", "2", "--json"][..],
@@ -137,7 +136,7 @@ fn surprise(folder: &Path, evil: &str, verdict: Verdict, more: &[&str]) -> Optio
         .then(|| format!("{evil} {more:?}: {found:?} instead of {expected:?}\n{said}\n"))
 }
 
-/// What the document of a run says of the plugin.
+/// The outcome for the plugin in the document of a run.
 fn found_in(document: &Value) -> &'static str {
     let faults = document["faults"][ID].as_u64().unwrap_or_default();
     let modules = document["modules"].as_array().unwrap();

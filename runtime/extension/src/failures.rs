@@ -15,7 +15,7 @@ pub(crate) struct Cause<'a> {
     pub(crate) depends_on_machine: bool,
 }
 
-/// What has been counted.
+/// The counts of a module.
 #[derive(Default)]
 struct Counted {
     answers: u64,
@@ -43,12 +43,12 @@ impl Failures {
         }
     }
 
-    /// What has been counted; `is_out` says whether the module is asked at all.
+    /// The counts so far; `is_out` says that the module is not asked any more.
     pub(crate) fn look(&self, is_out: bool) -> Option<Failure> {
         locked(&self.0).told(is_out)
     }
 
-    /// As [`Failures::look`], and begins anew.
+    /// Returns what [`Failures::look`] does, and starts counting anew.
     pub(crate) fn take(&mut self, is_out: bool) -> Option<Failure> {
         let counted = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
         std::mem::take(counted).told(is_out)

@@ -153,7 +153,8 @@ impl Host {
         lines.collect()
     }
 
-    /// What is said of earlier processes that vanished with plugins in them: each process in one line, and once.
+    /// Messages about earlier processes that ended without a word while plugins ran in them, one per process. Each
+    /// is returned once.
     pub fn silent_ends(&self) -> Vec<String> {
         self.catalogue.quarantine.take_silent_ends()
     }

@@ -172,7 +172,7 @@ impl Quarantine {
         })
     }
 
-    /// What is said of processes that vanished with plugins in them; each once.
+    /// Messages about processes that ended without a word while plugins ran in them. Each is returned once.
     pub(crate) fn take_silent_ends(&self) -> Vec<String> {
         let silent = std::mem::take(&mut self.state().silent);
         let lines = silent.into_iter().map(|end| {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 
-/// What a line says of a build that was only loaded.
+/// The last word of a line about a build that was loaded, and nothing worse.
 pub(super) const LOADED: &str = "loaded";
 
 /// Ending of files that a living process keeps open for its last words.
@@ -43,7 +43,7 @@ pub(crate) struct SilentEnd {
 pub(crate) struct PastEnds {
     /// Builds that are known to have ended one.
     pub(crate) known: Ends,
-    /// Processes of which nobody knows what ended them, since the last look.
+    /// Processes that ended for an unknown reason since the last look.
     pub(crate) silent: Vec<SilentEnd>,
 }
 
@@ -236,7 +236,7 @@ mod tests {
         std::fs::rename(folder.join("kept.tmp"), folder.join("2-0.open")).unwrap();
         let ends = read(folder);
         assert_eq!(ends.silent[0].modules, ["com.example.x", "com.example.y"]);
-        assert!(ends.known.is_empty(), "nobody knows which of them it was");
+        assert!(ends.known.is_empty(), "either of them may have ended it");
         assert!(read(folder).silent.is_empty(), "told once");
         // One with last words is no riddle.
         drop(load(

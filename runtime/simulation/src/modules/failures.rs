@@ -1,10 +1,10 @@
-//! What modules from outside have failed at in a run.
+//! Failures of modules from outside in a run.
 
 use roadwright_agent::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a plugin or script has failed at in a run. A run with one is no measure of that module, because the
+/// Failures of a plugin or script in a run. A run with one is no measure of that module, because the
 /// built-in module has driven in its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
@@ -15,7 +15,7 @@ pub struct ModuleFailure {
     pub effects: u64,
     /// Simulation time of the first one, s.
     pub first_at: f64,
-    /// What went wrong first, for people.
+    /// The first problem, for people.
     pub reason: String,
     /// The build that failed first; empty where none ever ran.
     pub build: String,
@@ -38,7 +38,7 @@ impl ModuleFailure {
 pub(crate) struct ModuleFailures(BTreeMap<String, ModuleFailure>);
 
 impl ModuleFailures {
-    /// Adds what the logic of a module has failed at in a step.
+    /// Adds the failures of a module in a step.
     pub(super) fn add(&mut self, module: &str, time: f64, failure: Failure) {
         let entry = self.entry(module, time, || failure.reason);
         entry.answers += failure.answers;
@@ -70,7 +70,7 @@ impl ModuleFailures {
         })
     }
 
-    /// What a module has failed at.
+    /// The failures of a module.
     pub(crate) fn of(&self, module: &str) -> Option<&ModuleFailure> {
         self.0.get(module)
     }

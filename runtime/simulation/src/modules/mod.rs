@@ -50,7 +50,7 @@ pub(crate) struct Modules {
     membership: Membership,
     /// Modules that were replaced, in order.
     pub(crate) swaps: Vec<SwapRecord>,
-    /// What modules have failed at in the steps so far.
+    /// Failures of modules in the steps so far.
     pub(crate) failures: ModuleFailures,
     /// Modules that did not go on where a saved world was, in order.
     pub(crate) fresh: Vec<FreshStart>,
@@ -330,7 +330,7 @@ impl Modules {
         records
     }
 
-    /// Notes what modules have failed at in the step that ends.
+    /// Collects the failures of modules in the step that ends.
     pub(crate) fn take_failures(&mut self, time: f64) {
         let mut slots = Slot::ALL.into_iter();
         if slots.any(|slot| self.pools.of(slot).has_step_boundary()) {
@@ -342,7 +342,7 @@ impl Modules {
         self.signals.take_failures(time, &mut self.failures);
     }
 
-    /// What modules have failed at so far, by module id.
+    /// Failures of modules so far, by module id.
     pub(crate) fn failures(&self, time: f64) -> BTreeMap<String, ModuleFailure> {
         let mut failures = self.failures.clone();
         // Fitnesses are also asked between steps, when drives are summarised.

@@ -176,10 +176,10 @@ pub(crate) trait AnyPool {
     /// Appends the modules that are not built in, those among them that have been thrown out.
     fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>);
 
-    /// Adds what modules have failed at since the last [`AnyPool::take_failures`].
+    /// Adds the failures of modules since the last [`AnyPool::take_failures`].
     fn add_failures(&self, time: f64, failures: &mut ModuleFailures);
 
-    /// As [`AnyPool::add_failures`], and lets the modules forget it.
+    /// Adds them, and lets the modules start counting anew.
     fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures);
 
     /// Whether any module has something to do at step boundaries.

@@ -176,7 +176,7 @@ impl SignalControllers {
         }
     }
 
-    /// Adds what they have failed at since the last [`SignalControllers::take_failures`].
+    /// Adds their failures since the last [`SignalControllers::take_failures`].
     pub(super) fn add_failures(&self, time: f64, failures: &mut ModuleFailures) {
         for running in self.running.iter().flatten() {
             if let Some(failure) = running.module.logic.failure() {
@@ -185,7 +185,7 @@ impl SignalControllers {
         }
     }
 
-    /// As [`SignalControllers::add_failures`], and lets them forget it.
+    /// Adds them, and lets the modules start counting anew.
     pub(super) fn take_failures(&mut self, time: f64, failures: &mut ModuleFailures) {
         for running in self.running.iter_mut().flatten() {
             if let Some(failure) = running.module.logic.take_failure() {

@@ -100,7 +100,7 @@ parts! {
     MEMBERSHIP "membership" 17;
     /// Modules that were replaced.
     SWAPS "swaps" 17;
-    /// What modules have failed at.
+    /// Failures of modules.
     FAILURES "failures" 1;
     /// The names of stacks, and their instances.
     STACKS "stacks" 1;

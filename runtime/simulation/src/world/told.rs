@@ -21,7 +21,7 @@ impl World {
         &self.messages.log.faults
     }
 
-    /// What plugins and scripts have failed at so far, by module id. A run with any is no measure of that module.
+    /// Failures of plugins and scripts so far, by module id. A run with any is no measure of that module.
     pub fn failures(&self) -> BTreeMap<String, ModuleFailure> {
         self.modules.failures(self.clock.time())
     }

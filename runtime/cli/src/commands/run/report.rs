@@ -37,7 +37,7 @@ pub(in crate::commands) struct Report {
     faults: BTreeMap<String, u64>,
     /// Lines about faults, of modules and of the world, with how often each came.
     fault_messages: BTreeMap<String, u64>,
-    /// What modules failed at.
+    /// Failures of modules from outside, by module id.
     #[serde(skip)]
     pub(super) failures: BTreeMap<String, ModuleFailure>,
     /// Agent updates and simulated time, s, of a restored world before this run.
@@ -417,7 +417,7 @@ fn fault_lines(report: &Report) -> String {
     text
 }
 
-/// What a module failed at, in a line.
+/// The failures of a module in a line, and its first problem in the next ones.
 fn failure_line(module: &str, failure: &ModuleFailure) -> String {
     let ModuleFailure {
         answers,
