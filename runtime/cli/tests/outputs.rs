@@ -199,7 +199,7 @@ fn contents(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                // Marks of runs that are under way are in the cache.
+                // The cache has marks of runs that have not ended.
                 if !path.ends_with(".cache") {
                     folders.push(path);
                 }

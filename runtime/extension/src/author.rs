@@ -167,7 +167,7 @@ pub fn new_plugin(
             .replace("@KIND@", kind.name())
             .replace("@CRATE@", &name.replace('_', "-"))
     };
-    // Whole or not at all: half a project builds nothing, and its folder would be in the way.
+    // Whole or not at all, because half a project builds nothing and its folder blocks the next try.
     let new = NewFolder::new(&folder).map_err(file_error(&folder))?;
     let put = |file: &str, text: &str| write(&new.beside().join(file), &fill(text));
     match language {

@@ -28,7 +28,7 @@ impl NewFolder {
         let above = above.unwrap_or(Path::new("."));
         std::fs::create_dir_all(above)?;
         check_folder(above)?;
-        // A new folder, so that there are no links in it to be written through.
+        // A new folder holds no links that could be written through.
         let beside = tempfile::Builder::new().prefix(PREFIX).tempdir_in(above)?;
         let path = path.to_owned();
         Ok(Self { beside, path })
@@ -45,7 +45,7 @@ impl NewFolder {
     /// If it cannot be moved, for instance because another folder with files in it is there.
     pub fn finish(self) -> Result<()> {
         open_to_all(self.beside.path())?;
-        // An empty folder is in the way of a move on some systems.
+        // Some systems do not move a folder over an empty one.
         match std::fs::remove_dir(&self.path) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}

@@ -106,7 +106,7 @@ impl Complete {
         self.sealed.map_or(Ok(()), Sealed::commit)
     }
 
-    /// Leaves the file beside its place, so that another process can give it its name when this one has ended.
+    /// Leaves the file beside its place, so that another process can give it its name later.
     /// `None` if the bytes went to a pipe or a device.
     ///
     /// # Errors

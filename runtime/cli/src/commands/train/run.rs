@@ -156,7 +156,7 @@ fn breed(
         if progress::interrupted() {
             let done = training.reports().len();
             let advice = match record {
-                Some(record) => format!("--resume --out {} goes on", record.path().display()),
+                Some(record) => format!("--resume --out {} resumes it", record.path().display()),
                 None => "with --out it could be resumed".into(),
             };
             bail!("interrupted after {done} generations; {advice}");
