@@ -5,6 +5,7 @@ mod absurd;
 mod architecture;
 mod bench;
 mod bundles;
+mod claims;
 mod common;
 mod courses;
 mod documentation;

@@ -25,7 +25,7 @@ fn commands() -> Vec<String> {
 const PROGRAMS: [&str; 3] = ["roadwright", "cargo", "python"];
 
 /// The words of a command without what is optional or a remark; a number stands for what the reader puts in.
-fn words(command: &str) -> Vec<String> {
+pub(crate) fn words(command: &str) -> Vec<String> {
     let command = command.split('#').next().unwrap();
     let words = command.split_whitespace();
     let words = words.filter(|word| !word.starts_with('[') && !word.ends_with(']'));
@@ -37,7 +37,7 @@ fn words(command: &str) -> Vec<String> {
 }
 
 /// What is missing for a command.
-fn missing(command: &str) -> Option<String> {
+pub(crate) fn missing(command: &str) -> Option<String> {
     let words = words(command);
     let set = words.iter().take_while(|word| word.contains('=')).count();
     for variable in &words[..set] {
