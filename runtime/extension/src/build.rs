@@ -2,6 +2,7 @@
 //! says.
 
 use crate::author::{AuthorError, HEADER, file_error, write};
+use roadwright_files::{MEBIBYTE, read};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -182,11 +183,14 @@ fn words_of(variable: &str) -> Vec<String> {
     value.split_whitespace().map(str::to_owned).collect()
 }
 
+/// Largest source file that is read, bytes.
+const LARGEST_SOURCE: u64 = 64 * MEBIBYTE;
+
 /// The packages that sources name.
 fn packages_of(files: &[&PathBuf]) -> Result<Vec<String>, AuthorError> {
     let mut packages = Vec::new();
     for file in files {
-        let text = fs::read(file).map_err(file_error(file))?;
+        let text = read(file, LARGEST_SOURCE).map_err(file_error(file))?;
         let text = String::from_utf8_lossy(&text);
         let named = text.lines().filter_map(|line| line.split_once(PACKAGES));
         let names = named.flat_map(|(_, names)| names.trim_end_matches("*/").split_whitespace());

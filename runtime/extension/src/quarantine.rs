@@ -13,6 +13,7 @@
 
 use crate::lock::locked;
 use crate::native::ends::{Ends, SilentEnd};
+use roadwright_files::{MEBIBYTE, read, read_text};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -67,6 +68,9 @@ pub(crate) struct LateEnd {
     pub(crate) keeps_out: bool,
 }
 
+/// Largest mark that is read, bytes: it holds a sentence.
+const LARGEST_MARK: u64 = MEBIBYTE;
+
 /// The builds that are not to be loaded.
 pub(crate) struct Quarantine {
     folder: PathBuf,
@@ -93,12 +97,15 @@ impl Quarantine {
             if ending == Some(HELD)
                 && let (Some(hash), Ok(why)) = (
                     path.file_stem().and_then(|stem| stem.to_str()),
-                    std::fs::read_to_string(&path),
+                    read_text(&path, LARGEST_MARK),
                 )
             {
                 state.held.insert(hash.to_owned(), why);
             }
             if ending != Some(TRIAL) {
+                continue;
+            }
+            if !path.is_file() {
                 continue;
             }
             let Ok(file) = OpenOptions::new().read(true).write(true).open(&path) else {
@@ -110,7 +117,7 @@ impl Quarantine {
             }
             // The process died inside a build, or was killed while it was on trial. The two cannot be
             // told apart, and to load a build that crashes again costs more than a needless Retry.
-            let trial = std::fs::read(&path).ok();
+            let trial = read(&path, LARGEST_MARK).ok();
             let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
             if let Some(Trial { hash, module }) = trial {
                 let why = format!(
@@ -257,6 +264,33 @@ impl Drop for Quarantine {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_among_the_marks_are_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let ends = folder.path().join("ends");
+        std::fs::create_dir(&ends).unwrap();
+        let pipes = [
+            folder.path().join(format!("a.{HELD}")),
+            folder.path().join(format!("b.{TRIAL}")),
+            ends.join("c.open"),
+            ends.join("known"),
+        ];
+        for pipe in &pipes {
+            let made = std::process::Command::new("mkfifo").arg(pipe).status();
+            assert!(made.unwrap().success());
+        }
+        std::fs::write(folder.path().join(format!("d.{HELD}")), "it crashed").unwrap();
+        let (told, opened) = std::sync::mpsc::channel();
+        let path = folder.path().to_owned();
+        // In a thread of its own: one that hangs is left behind.
+        std::thread::spawn(move || told.send(Quarantine::open(&path, &ends)));
+        let patience = std::time::Duration::from_secs(60);
+        let quarantine = opened.recv_timeout(patience).expect("a pipe is waited for");
+        assert_eq!(quarantine.reason("d").as_deref(), Some("it crashed"));
+        assert!(!quarantine.holds("a"));
+    }
 
     #[test]
     fn a_mark_that_is_left_behind_holds_the_build() {

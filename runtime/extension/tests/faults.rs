@@ -490,7 +490,7 @@ fn strange_files_are_refused_with_a_reason() {
             .unwrap_or_default()
     };
     assert!(
-        state("folder.so").contains("not a regular file"),
+        state("folder.so").contains("it is a folder, not a file"),
         "{}",
         state("folder.so")
     );

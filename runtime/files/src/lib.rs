@@ -26,5 +26,5 @@ mod write;
 
 pub use folder::NewFolder;
 pub use output::{Complete, Left, Output, Standard, Stream, Target};
-pub use read::{MEBIBYTE, read, read_text};
+pub use read::{MEBIBYTE, open, read, read_text};
 pub use write::{Beside, write};

@@ -13,9 +13,8 @@ pub const MEBIBYTE: u64 = 1 << 20;
 /// What the system says; that it is no file but a folder, a pipe or a device, which might never
 /// end; or that it is larger than the limit.
 pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
-    // A pipe without a writer blocks whoever opens it: it is looked at before.
     check(&std::fs::metadata(path)?, limit)?;
-    let file = File::open(path)?;
+    let file = open(path)?;
     // Another file may have taken its place since.
     check(&file.metadata()?, limit)?;
     let mut bytes = Vec::new();
@@ -25,6 +24,16 @@ pub fn read(path: &Path, limit: u64) -> Result<Vec<u8>> {
         return Err(too_large(bytes.len() as u64, limit));
     }
     Ok(bytes)
+}
+
+/// A file that is open for reading, as for its lock.
+///
+/// # Errors
+/// If the system cannot open it, or if it is a folder, a pipe or a device.
+pub fn open(path: &Path) -> Result<File> {
+    // Opening a pipe without a writer blocks, so what it is comes first.
+    check(&std::fs::metadata(path)?, u64::MAX)?;
+    File::open(path)
 }
 
 /// The text of a file of at most `limit` bytes, without the mark of byte order that some programs

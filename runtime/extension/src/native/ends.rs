@@ -2,6 +2,7 @@
 //! opened ahead, read at the next start.
 
 use super::cell::wall_clock;
+use roadwright_files::{MEBIBYTE, read_text};
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -70,20 +71,19 @@ impl Drop for LastWords {
         // Said, not left to closing: a child that is being started holds a copy of the file until
         // it runs its own program, and the lock with it.
         let _ = self.file.unlock();
-        let said = read_small(&self.path);
+        let said = read_note(&self.path);
         if said.lines().all(is_loading) {
             let _ = std::fs::remove_file(&self.path);
         }
     }
 }
 
-/// Largest file of ends that is read, bytes.
-const LARGEST: u64 = roadwright_files::MEBIBYTE;
+/// Largest note that is read, bytes: an end takes a line.
+const LARGEST: u64 = 16 * MEBIBYTE;
 
-/// A file of ends; empty if it cannot be read.
-fn read_small(path: &Path) -> String {
-    let bytes = roadwright_files::read(path, LARGEST).unwrap_or_default();
-    String::from_utf8_lossy(&bytes).into_owned()
+/// The text of a note; empty if it cannot be read.
+fn read_note(path: &Path) -> String {
+    read_text(path, LARGEST).unwrap_or_default()
 }
 
 /// Whether a line says that a build was loaded, and nothing worse.
@@ -108,12 +108,15 @@ pub(crate) fn read(folder: &Path) -> PastEnds {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     paths.sort();
-    let mut lines = read_small(&folder.join(KNOWN));
+    let mut lines = read_note(&folder.join(KNOWN));
     let mut silent = Vec::new();
     for path in paths
         .iter()
         .filter(|p| p.extension().is_some_and(|e| e == OPEN))
     {
+        if !path.is_file() {
+            continue;
+        }
         let Ok(file) = OpenOptions::new().read(true).write(true).open(path) else {
             continue;
         };
@@ -122,7 +125,7 @@ pub(crate) fn read(folder: &Path) -> PastEnds {
             continue;
         }
         // The handler could not ask for the time: the system has noted when it wrote.
-        let said = read_small(path);
+        let said = read_note(path);
         let when = file.metadata().and_then(|meta| meta.modified());
         let when = when.map_or(String::new(), wall_clock);
         for line in said.lines().filter(|line| !is_loading(line)) {
@@ -140,7 +143,7 @@ pub(crate) fn read(folder: &Path) -> PastEnds {
 
 /// Forgets a build.
 pub(crate) fn forget(folder: &Path, hash: &str) {
-    let lines = read_small(&folder.join(KNOWN));
+    let lines = read_note(&folder.join(KNOWN));
     let others = lines.lines().filter(|line| !line.starts_with(hash));
     write(
         folder,

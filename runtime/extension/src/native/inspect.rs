@@ -126,16 +126,9 @@ impl InspectError {
 /// If it is no sound plugin for this computer and this host.
 pub fn inspect(path: &Path) -> Result<(Inspected, Vec<u8>), InspectError> {
     let read = |error: std::io::Error| InspectError::Read(error.to_string());
-    let meta = std::fs::metadata(path).map_err(read)?;
-    if !meta.is_file() {
-        return Err(InspectError::Read("not a regular file".into()));
-    }
-    if meta.len() > MAX_SIZE {
-        return Err(InspectError::Read("larger than 512 MiB".into()));
-    }
     // The bytes are returned as well: what was inspected and hashed is what is copied and loaded, also
     // if the file changes meanwhile.
-    let bytes = std::fs::read(path).map_err(read)?;
+    let bytes = roadwright_files::read(path, MAX_SIZE).map_err(read)?;
     Ok((inspect_bytes(&bytes)?, bytes))
 }
 

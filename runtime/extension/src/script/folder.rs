@@ -341,7 +341,7 @@ impl Scripts {
         };
         let state = cell.state();
         let imports = state.compiled.iter().flat_map(|c| &c.imports);
-        let mut texts = imports.map(|path| std::fs::read_to_string(path).unwrap_or_default());
+        let mut texts = imports.map(|path| read_text(path, LONGEST_SCRIPT).unwrap_or_default());
         state.text.contains(CHOOSES) || texts.any(|text| text.contains(CHOOSES))
     }
 
