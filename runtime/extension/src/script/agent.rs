@@ -24,6 +24,11 @@ const LOOK_PER_OPERATION: f64 = 80.0;
 const MOST_SIGNALS: usize = 16;
 /// Most agents that one look finds.
 const MOST_NEAR: usize = 64;
+/// Cost of making one [`Other`] for a script, in operations.
+pub(super) const OTHER: u64 = 4;
+/// Longest name of a place, bytes, and number of places, that a misspelt name is compared with.
+const LONGEST_NAME: usize = 64;
+const MOST_COMPARED: usize = 1000;
 
 /// What the script wants of its agent; it stays so until the script wants something else.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -314,7 +319,8 @@ impl Agent {
         let radius = radius.clamp(0.0, 2000.0);
         let near = scene.near(own.position, radius);
         let cells = (radius / LOOK_PER_OPERATION).powi(2);
-        let work = near.len() as u64 + cells as u64;
+        let given = near.len().min(MOST_NEAR) as u64;
+        let work = near.len() as u64 + cells as u64 + OTHER * given;
         let others = near.into_iter().filter(|other| other.id != own.id);
         let others = others
             .take(MOST_NEAR)
@@ -322,7 +328,7 @@ impl Agent {
         (others.collect(), work)
     }
 
-    /// Another agent that drives, by its id.
+    /// Another agent that drives, by its id. Counts for [`OTHER`] operations.
     pub(super) fn find(&self, id: i64) -> Option<Other> {
         let content = self.content();
         let (scene, own) = (content.scene.as_ref()?, content.facts?);
@@ -466,25 +472,36 @@ impl Agent {
         let scene = content.scene.as_ref();
         let places = scene.map(|scene| scene.places.clone()).unwrap_or_default();
         places.get(name).copied().ok_or_else(|| {
+            // A city has thousands of names, and comparing two long ones takes long.
+            let is_short = name.len() <= LONGEST_NAME;
+            let compared = if is_short { MOST_COMPARED } else { 0 };
             let known = places.keys().map(String::as_str);
+            let known = known
+                .filter(|known| known.len() <= LONGEST_NAME)
+                .take(compared);
             let words = unknown_words("point of interest or street", name, known);
             format!("place: there is no {words}")
         })
     }
 
-    /// The members of a group that drive, itself left out, in the order of their ids.
-    pub(super) fn members(&self, group: &str) -> Vec<Other> {
+    /// The members of a group that drive, itself left out, in the order of their ids, and how much work it was
+    /// to find them, in operations.
+    pub(super) fn members(&self, group: &str) -> (Vec<Other>, u64) {
         let content = self.content();
         let (Some(scene), Some(own)) = (&content.scene, content.facts) else {
-            return Vec::new();
+            return (Vec::new(), 0);
         };
         let ids = scene.groups.get(group).into_iter().flatten();
-        let others = ids.filter(|id| **id != own.id);
+        // Members that do not drive are looked at and not given.
+        let mut looked_at = 0;
+        let others = ids.inspect(|_| looked_at += 1).filter(|id| **id != own.id);
         let others = others.filter_map(|id| scene.with_id(*id));
-        others
+        let others: Vec<Other> = others
             .take(MOST_NEAR)
             .map(|other| Other::new(scene, &own, other))
-            .collect()
+            .collect();
+        let work = looked_at + OTHER * others.len() as u64;
+        (others, work)
     }
 
     pub(super) fn follow(&self, id: i64) {

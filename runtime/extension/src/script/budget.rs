@@ -1,11 +1,13 @@
 //! What one call of a script may do. It is counted in operations and never timed, so that a busy
 //! machine changes nothing: calls whose work grows with their size are charged for it.
 
+use super::agent::Other;
 use super::compile::STANDARD;
+use super::copies::cost_of_copy;
 use rhai::packages::Package;
 use rhai::{
-    Array, Dynamic, Engine, EvalAltResult, FLOAT, INT, ImmutableString, Map, NativeCallContext,
-    Position,
+    Array, Dynamic, Engine, EvalAltResult, FLOAT, FnPtr, INT, ImmutableString, Map,
+    NativeCallContext, Position,
 };
 use std::any::TypeId;
 use std::cell::Cell;
@@ -50,6 +52,12 @@ pub(super) fn charge(operations: u64) -> Result<(), Box<EvalAltResult>> {
     Ok(())
 }
 
+/// Operations charged to the running call, without those that Rhai counts itself.
+#[cfg(test)]
+pub(super) fn charged() -> u64 {
+    CHARGED.get()
+}
+
 /// Sets the limits of an engine for scripts, and lets it charge what is expensive.
 pub(super) fn limit(engine: &mut Engine) {
     limit_sizes(engine);
@@ -84,7 +92,7 @@ fn charge_for_sizes(engine: &mut Engine) {
     let (array, map) = (TypeId::of::<Array>(), TypeId::of::<Map>());
     let text = TypeId::of::<ImmutableString>();
     let (int, letter) = (TypeId::of::<INT>(), TypeId::of::<char>());
-    let all: [(&'static str, &[TypeId]); 26] = [
+    let all: [(&'static str, &[TypeId]); 45] = [
         ("dedup", &[array]),
         ("sort", &[array]),
         ("reverse", &[array]),
@@ -111,6 +119,25 @@ fn charge_for_sizes(engine: &mut Engine) {
         ("pad", &[text, int, text]),
         ("crop", &[text, int, int]),
         ("replace", &[text, text, text]),
+        ("replace", &[text, text, letter]),
+        ("replace", &[text, letter, text]),
+        ("replace", &[text, letter, letter]),
+        ("split", &[text]),
+        ("split", &[text, text]),
+        ("split", &[text, letter]),
+        ("split", &[text, text, int]),
+        ("split", &[text, letter, int]),
+        ("split_rev", &[text, text]),
+        ("split_rev", &[text, letter]),
+        ("split_rev", &[text, text, int]),
+        ("split_rev", &[text, letter, int]),
+        ("to_chars", &[text]),
+        ("to_debug", &[array]),
+        ("to_debug", &[map]),
+        ("values", &[map]),
+        ("sort_desc", &[array]),
+        ("order", &[array]),
+        ("order_desc", &[array]),
     ];
     let plain = [
         int,
@@ -120,6 +147,8 @@ fn charge_for_sizes(engine: &mut Engine) {
         TypeId::of::<bool>(),
         array,
         map,
+        TypeId::of::<FnPtr>(),
+        TypeId::of::<Other>(),
     ];
     let of_values = plain.into_iter().flat_map(|value| {
         [
@@ -135,14 +164,19 @@ fn charge_for_sizes(engine: &mut Engine) {
     let all = all.into_iter().map(|(name, types)| (name, types.to_vec()));
     for (name, types) in all.chain(of_values) {
         engine.register_raw_fn(name, &types, move |context, args: &mut Arguments<'_>| {
-            charge(size_of_args(name, args))?;
+            charge(size_of_args(name, args)?)?;
             call_unlimited(name, &context, args)
         });
     }
 }
 
 /// How much work a call with these arguments is, in operations.
-fn size_of_args(name: &str, args: &Arguments<'_>) -> u64 {
+fn size_of_args(name: &str, args: &Arguments<'_>) -> Result<u64, Box<EvalAltResult>> {
+    if let ("pad", [_, length, filling]) = (name, args) {
+        // So many elements or letters, each of them a copy.
+        let length = length.as_int().unwrap_or(0).clamp(0, 1024) as u64;
+        return Ok(length * (1 + cost_of_copy(filling)?));
+    }
     let sizes = args.iter().map(|value| {
         if let Some(array) = value.read_lock::<Array>() {
             array.len() as u64 * ELEMENT
@@ -150,16 +184,11 @@ fn size_of_args(name: &str, args: &Arguments<'_>) -> u64 {
             map.len() as u64 * ENTRY
         } else if let Some(text) = value.read_lock::<ImmutableString>() {
             text.len() as u64 / BYTES
-        } else if name == "pad" {
-            // To how many elements or letters.
-            value
-                .as_int()
-                .map_or(0, |length| length.clamp(0, 1024) as u64)
         } else {
             0
         }
     });
-    sizes.sum()
+    Ok(sizes.sum())
 }
 
 /// The library's own function, called through an engine that charges nothing.
@@ -176,8 +205,20 @@ fn call_unlimited(
         limit_sizes(&mut engine);
         engine
     });
-    let changes = !matches!(name, "contains" | "index_of" | "==" | "!=" | "+" | "keys")
-        && !name.starts_with("to_");
+    let reads = [
+        "contains",
+        "index_of",
+        "==",
+        "!=",
+        "+",
+        "keys",
+        "values",
+        "split",
+        "split_rev",
+        "order",
+        "order_desc",
+    ];
+    let changes = !reads.contains(&name) && !name.starts_with("to_");
     if changes && args[0].is_read_only() {
         let at = context.call_position();
         return Err(EvalAltResult::ErrorNonPureMethodCallOnConstant(name.into(), at).into());

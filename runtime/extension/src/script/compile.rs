@@ -3,6 +3,7 @@
 use super::api::{interface, parameter};
 use super::budget::{OPERATIONS, begin_call, limit};
 use super::check::unknown_names;
+use super::copies::{charge_copies, cost_of_constant};
 use super::members::mistakes;
 use super::signal_logic::DECIDE;
 use super::tokens::too_many_parameters;
@@ -192,12 +193,13 @@ pub struct Compiled {
 pub(super) static STANDARD: LazyLock<StandardPackage> = LazyLock::new(StandardPackage::new);
 
 /// An engine with the limits and the interface of scripts, and a list that their parameters go into.
-fn engine(parameters: Parameters) -> Engine {
+pub(super) fn engine(parameters: Parameters) -> Engine {
     // Once for the process; a second time changes nothing.
     let _ = rhai::config::hashing::set_hashing_seed(Some(HASHING));
     let mut engine = Engine::new_raw();
     STANDARD.register_into_engine(&mut engine);
     limit(&mut engine);
+    charge_copies(&mut engine, BTreeMap::new());
     // The level above would call functions of the host while it compiles.
     engine.set_optimization_level(OptimizationLevel::Simple);
     engine.set_module_resolver(DummyModuleResolver::new());
@@ -281,8 +283,12 @@ fn compile_at_depth(
         .run_ast_with_scope(&mut scope, &top)
         .map_err(|e| runtime_error(file, text, &top, &e))?;
     let mut constants = Module::new();
+    let mut costs = BTreeMap::new();
     let mut known = Scope::new();
     for (name, _, value) in scope.iter() {
+        let cost = cost_of_constant(name, &value);
+        let cost = cost.map_err(|e| runtime_error(file, text, &top, &e))?;
+        costs.insert(name.to_owned(), cost);
         constants.set_var(name, value.clone());
         known.push_constant_dynamic(name, value);
     }
@@ -290,6 +296,7 @@ fn compile_at_depth(
     // With a list that nobody reads: the parameters were described in the first run.
     let mut engine = engine(Parameters::default());
     engine.register_global_module(constants.into());
+    charge_copies(&mut engine, costs);
     for (alias, module) in &modules {
         engine.register_static_module(alias, module.clone());
     }

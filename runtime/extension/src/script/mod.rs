@@ -5,6 +5,10 @@ mod api;
 mod budget;
 mod check;
 mod compile;
+mod copies;
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod costly;
 mod folder;
 mod logic;
 mod members;

@@ -13,6 +13,11 @@ const MOST_DATA: usize = 16;
 /// What a letter counts for, in operations.
 const LETTER: u64 = 100;
 
+/// Cost of one entry of a letter that is read as a map, in operations.
+const ENTRY: u64 = 4;
+/// Cost of a line of the log, in operations; the value that is written may be a large array.
+const NOTE: u64 = 100;
+
 /// Membership of groups.
 pub(super) fn groups(api: &mut Registrar) {
     call!(
@@ -35,8 +40,8 @@ pub(super) fn groups(api: &mut Registrar) {
         "agent.members(group: string) -> array",
         "The other members of a group in the order of their ids, 64 at most.",
         |a: &mut Agent, group: &str| -> Outcome<Array> {
-            let members = a.members(group);
-            charge(members.len() as u64)?;
+            let (members, work) = a.members(group);
+            charge(work)?;
             Ok(members.into_iter().map(Dynamic::from).collect())
         }
     );
@@ -104,7 +109,10 @@ pub(super) fn notes(api: &mut Registrar) {
         "log",
         "agent.log(text)",
         "Writes a line to the run's log.",
-        |a: &mut Agent, text: Dynamic| a.ask(Effect::Log(short(&text.to_string())))
+        |a: &mut Agent, text: Dynamic| -> Outcome<bool> {
+            charge(NOTE)?;
+            Ok(a.ask(Effect::Log(short(&text.to_string()))))
+        }
     );
     call!(
         api,
@@ -145,7 +153,8 @@ pub(super) fn properties(api: &mut Registrar) {
     }
 }
 
-fn entries_of(message: &Mail) -> Map {
+fn entries_of(message: &Mail) -> Outcome<Map> {
+    charge(ENTRY * message.data.len() as u64)?;
     let entries = message.data.iter().map(|(key, datum)| {
         let value = match datum {
             Datum::Number(number) => Dynamic::from(*number),
@@ -153,7 +162,7 @@ fn entries_of(message: &Mail) -> Map {
         };
         (key.as_str().into(), value)
     });
-    entries.collect()
+    Ok(entries.collect())
 }
 
 /// What is told: a number, or a map of numbers and texts.

@@ -2,7 +2,7 @@
 
 use super::Registrar;
 use super::values::{Outcome, number};
-use crate::script::agent::{Agent, Other};
+use crate::script::agent::{Agent, OTHER, Other};
 use crate::script::budget::charge;
 use rhai::{Array, Dynamic, ImmutableString};
 use roadwright_agent::AgentFacts;
@@ -15,8 +15,8 @@ pub(super) fn finding(api: &mut Registrar) {
         "agent.nearby(radius: float) -> array",
         "Others within a distance, m, the nearest first, 64 at most.",
         |a: &mut Agent, radius: Dynamic| -> Outcome<Array> {
-            // The work counts all who are near and the area that was searched, not only the 64 that
-            // are given.
+            // The work counts all agents that are near and the area that was searched, not only the 64
+            // that are given.
             let (others, work) = a.nearby(number(&radius)?);
             charge(work)?;
             Ok(others.into_iter().map(Dynamic::from).collect())
@@ -27,7 +27,10 @@ pub(super) fn finding(api: &mut Registrar) {
         "find",
         "agent.find(id: int) -> Other",
         "Another agent that drives, by its id; () if there is none.",
-        |a: &mut Agent, id: i64| a.find(id).map_or(Dynamic::UNIT, Dynamic::from)
+        |a: &mut Agent, id: i64| -> Outcome<Dynamic> {
+            charge(OTHER)?;
+            Ok(a.find(id).map_or(Dynamic::UNIT, Dynamic::from))
+        }
     );
 }
 

@@ -5,11 +5,13 @@ use super::values::{Outcome, fail, number};
 use crate::script::agent::Agent;
 use crate::script::budget::charge;
 use crate::script::signal::{LONGEST_HOLD, Signal};
-use rhai::{Dynamic, ImmutableString};
+use rhai::{Array, Dynamic, ImmutableString};
 use roadwright_agent::Effect;
 
 /// Looking at signals that may be anywhere, in operations.
 const LOOK: u64 = 10;
+/// Making the map of a movement, in operations.
+const MOVEMENT: u64 = 20;
 
 /// Which signals are ahead of an agent, and a look at any.
 pub(super) fn of_agent(api: &mut Registrar) {
@@ -32,6 +34,11 @@ pub(super) fn of_agent(api: &mut Registrar) {
             Ok(signal)
         }
     );
+}
+
+fn movements_of(signal: &Signal) -> Outcome<Array> {
+    charge(MOVEMENT * signal.facts.movements.len() as u64)?;
+    Ok(signal.movements())
 }
 
 fn ahead_of(agent: &Agent) -> Option<(u32, u32)> {
@@ -69,7 +76,7 @@ pub(super) fn properties(api: &mut Registrar) {
         "calls" -> "array", "For each stage whether somebody waits for it or has called it."
             => signal.of_stages(|stage| stage.is_called);
         "movements" -> "array", "Maps of road, turn (left, straight, right, back), stages, queue, arrivals and wait: the vehicles of a road that turn in one way."
-            => signal.movements();
+            => movements_of(signal);
     }
     call!(
         api,

@@ -8,6 +8,9 @@ use rhai::{Array, Dynamic};
 use roadwright_agent::Effect;
 use roadwright_geometry::DVec2;
 
+/// Cost of a name that no place has, in operations: the message compares it with known names.
+const MISSED_PLACE: u64 = 2000;
+
 /// Further vehicles.
 pub(super) fn vehicles(api: &mut Registrar) {
     call!(
@@ -71,7 +74,11 @@ pub(super) fn places(api: &mut Registrar) {
         "agent.place(name: string) -> array",
         "Where the point of interest with this name is, or else the middle of the street: [x, y] in m, or [x, y, heading] if it says how one stands there.",
         |a: &mut Agent, name: &str| -> Outcome<Array> {
-            let place = a.place_named(name).or_else(fail)?;
+            let place = a.place_named(name);
+            if place.is_err() {
+                charge(MISSED_PLACE)?;
+            }
+            let place = place.or_else(fail)?;
             let at = [place.position.x, place.position.y];
             // Two or three numbers: with a heading it is what `park` takes, without one it refuses
             // the place.
