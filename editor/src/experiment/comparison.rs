@@ -40,9 +40,9 @@ impl OpenResults {
         name.to_string_lossy().into_owned()
     }
 
-    /// Fitness of each run.
+    /// Fitness of each run that has a result.
     pub fn fitnesses(&self) -> Vec<f64> {
-        self.results.rows.iter().map(|row| row.fitness).collect()
+        self.results.fitnesses()
     }
 
     /// How others differ from these on the seeds that both have: theirs less these.
@@ -50,6 +50,17 @@ impl OpenResults {
     /// # Errors
     /// Why they say nothing about each other.
     pub fn against(&self, other: &Self) -> Result<Paired, String> {
+        for open in [self, other] {
+            let failed = open.summary.failed;
+            if failed > 0 {
+                return Err(format!(
+                    "{}: {failed} of {} runs failed, and failures are not random; `roadwright bench compare \
+                     --without-failed` compares the others",
+                    open.name(),
+                    open.results.rows.len()
+                ));
+            }
+        }
         let pairs = pairs(&self.results, &other.results).map_err(|error| error.to_string())?;
         let few = format!(
             "they have {} seeds in common, and a comparison needs 2 at least",

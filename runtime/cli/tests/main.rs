@@ -10,6 +10,8 @@ mod common;
 mod courses;
 mod documentation;
 mod evil;
+mod failed_runs;
+mod forgery;
 mod kept_inputs;
 mod measurements;
 mod misbehaviour;

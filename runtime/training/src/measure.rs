@@ -1,6 +1,8 @@
 //! One run of a course: what a measure is made of.
 
 use crate::course::{Course, CourseError, End, LOOK, Setup, drive_manoeuvre, driver_of};
+use failure::failure_of;
+pub(crate) use failure::in_words;
 use roadwright_agent::Registry;
 use roadwright_geometry::math::mix64;
 use roadwright_simulation::{Drive, Ground, RunOptions, Session, Status, World};
@@ -41,18 +43,40 @@ impl DriveRow {
 pub struct Row {
     /// The seed of the run.
     pub seed: u64,
-    /// Drives in it: agents that drove.
+    /// Drives in it: agents that drove. 0 in a row that failed, as all other figures.
     pub drives: usize,
     /// Drives that were completed.
     pub completed: usize,
-    /// Mean fitness of the drives. Drives of one run meet each other: the run is one observation.
-    pub fitness: f64,
+    /// Mean fitness of the drives; `None` in a row that failed. Drives of one run meet each other: the run is one
+    /// observation.
+    pub fitness: Option<f64>,
     /// How many drives ended how.
     pub ends: BTreeMap<End, usize>,
     /// Mean time of the drives, s.
     pub time: f64,
-    /// A hash over what could be seen of the world each second and at the end, 16 hexadecimal digits.
+    /// A hash over what could be seen of the world each second and at the end, 16 hexadecimal digits. Empty in a
+    /// row that failed.
     pub hash: String,
+    /// Why the run is no result, if it is none: a module from outside failed, so the built-in one answered in its
+    /// place. "com.example.x failed at 0.2 s (panic)".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}
+
+impl Row {
+    /// The row of a run that failed. It has no figures, so that nothing can take one of them for a result.
+    pub fn failed(seed: u64, reason: String) -> Self {
+        Self {
+            seed,
+            drives: 0,
+            completed: 0,
+            fitness: None,
+            ends: BTreeMap::new(),
+            time: 0.0,
+            hash: String::new(),
+            failed: Some(reason),
+        }
+    }
 }
 
 /// A run with its drives.
@@ -70,6 +94,19 @@ pub struct Measured {
     pub handling: Option<Handling>,
 }
 
+impl Measured {
+    /// A run that is no result because a module failed.
+    pub(crate) fn failed(seed: u64, reason: String, modules: Vec<String>, steps: u64) -> Self {
+        Self {
+            row: Row::failed(seed, reason),
+            drives: Vec::new(),
+            modules,
+            steps,
+            handling: None,
+        }
+    }
+}
+
 /// How a run treated vehicles and the world, where bodies lean and push each other and the course says how far
 /// they may lean.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -82,6 +119,8 @@ pub struct Handling {
 }
 
 /// Runs a course once, in one thread. The same arguments give the same bits.
+///
+/// If a module from outside fails, the row has the reason in `failed` and the run has no drives.
 ///
 /// # Errors
 /// If the setup does not fit the course, the scenario cannot be run, or nobody drove.
@@ -139,6 +178,9 @@ pub fn measure_while(
     let modules = records.map(|m| format!("{} {} {}", m.slot, m.module, m.build));
     let modules: Vec<String> = modules.collect();
     let steps = run.world().steps();
+    if let Some(reason) = failure_of(run.world()) {
+        return Ok(Measured::failed(seed, reason, modules, steps));
+    }
     let handling = run.watch.handling(run.world());
     let drives: Vec<DriveRow> = run.ended.into_values().collect();
     check_scores(course, seed, &drives)?;
@@ -190,7 +232,9 @@ impl Run<'_> {
             if !step.is_multiple_of(look) && step != last {
                 continue;
             }
-            let is_last = step == last || !goes_on(self.world());
+            // A run in which a module has failed is no result, so nothing is gained by its rest.
+            let has_failed = failure_of(self.world()).is_some();
+            let is_last = step == last || has_failed || !goes_on(self.world());
             if self.look(is_last) {
                 break;
             }
@@ -301,13 +345,15 @@ pub(crate) fn summarize(seed: u64, drives: &[DriveRow], hash: u64) -> Option<Row
             .iter()
             .filter(|drive| drive.end.is_complete())
             .count(),
-        fitness: mean(scores.iter().sum(), scores.len()),
+        fitness: Some(mean(scores.iter().sum(), scores.len())),
         ends,
         time: mean(drives.iter().map(|drive| drive.time).sum(), drives.len()),
         hash: format!("{hash:016x}"),
+        failed: None,
     })
 }
 
+mod failure;
 mod mileage;
 mod watch;
 

@@ -54,8 +54,12 @@ pub(super) fn ui(
 }
 
 fn in_words(summary: &Summary) -> String {
+    let failed = match summary.failed {
+        0 => String::new(),
+        failed => format!(", {failed} more failed"),
+    };
     format!(
-        "{}; {} of {} drives completed, {} runs",
+        "{}; {} of {} drives completed, {} runs{failed}",
         spread(&summary.fitness),
         summary.completed,
         summary.drives,

@@ -13,7 +13,9 @@ mod plot;
 mod plugin;
 mod render;
 mod run;
+mod sampling;
 mod script;
+mod signature;
 mod train;
 mod vehicle;
 

@@ -119,6 +119,16 @@ pub enum CourseError {
         /// What it said.
         score: f64,
     },
+    /// A module failed in a run that was needed.
+    #[error("course {course}, seed {seed}: {reason}; this is no result")]
+    Failed {
+        /// The course.
+        course: String,
+        /// Its seed.
+        seed: u64,
+        /// Which module failed, when, and why.
+        reason: String,
+    },
     /// No agent has driven.
     #[error("course {course}, seed {seed}: no agent has driven, so there is nothing to rate")]
     NobodyDrove {

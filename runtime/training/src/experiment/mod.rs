@@ -14,10 +14,10 @@ mod verify;
 pub use pairs::{Incomparable, check_comparable, pairs};
 pub use paths::{DrivePath, PathsError, RunPaths};
 pub(crate) use results::digits;
-pub use results::{Head, Results, ResultsError};
+pub use results::{FailedRun, Head, Results, ResultsError};
 pub use stop::{MAX_RUNS, MIN_RUNS, MOST_RUNS, Stop, StopError, Stopped};
 pub use summary::{Estimate, Summary};
-pub use verify::{Difference, sample};
+pub use verify::{Difference, NotChecked, draw, enough_rows, escape_chance, not_checked, tenth};
 
 use crate::course::{Course, CourseError, Setup};
 use crate::measure::{Measured, MileageMark, Row, measure, measure_logged};
@@ -28,6 +28,9 @@ use thiserror::Error;
 
 /// Runs that a thread does between two looks at the stopping rule.
 const RUNS_A_THREAD: usize = 4;
+
+/// Number of runs after which an experiment gives up if all of them failed.
+const GIVE_UP: usize = 30;
 
 /// A measure that is repeated over seeds.
 pub struct Experiment<'a> {
@@ -77,6 +80,17 @@ pub enum ExperimentError {
         "seed {0}: the results that are compared with have no such row; name others, or fewer runs"
     )]
     NoPartner(u64),
+    /// A module failed in every run.
+    #[error("all {runs} runs failed, so there is no result; in the first one {reason}")]
+    AllFailed {
+        /// Runs that were done.
+        runs: usize,
+        /// Why the first one failed.
+        reason: String,
+    },
+    /// Rows were made with other modules from outside, or other builds of them.
+    #[error("the results were made {0}")]
+    Modules(String),
     /// The results that it is to go on with are those of another experiment.
     #[error("the results are of another experiment: {what} is {theirs} there, and {ours} here")]
     Other {
@@ -168,6 +182,7 @@ impl Experiment<'_> {
         self.check_partners()?;
         if let Some(earlier) = earlier {
             same(&results.head, &earlier.head)?;
+            same_direction(&results.head, &earlier.head)?;
             results.head.modules.clone_from(&earlier.head.modules);
             // Earlier rows go through the rule again, in their order: the sums have the same bits as
             // without a pause, and rows beyond the end are dropped.
@@ -181,6 +196,9 @@ impl Experiment<'_> {
         let pool = pool.build();
         let pool = pool.map_err(|_| ExperimentError::Threads(self.threads))?;
         pool.install(|| self.run_batches(&mut results, &mut fitness, watcher))?;
+        if results.stopped.is_some() {
+            check_any_succeeded(&results)?;
+        }
         results.seal();
         Ok(results)
     }
@@ -212,15 +230,19 @@ impl Experiment<'_> {
                 let Some((measured, marks)) = measured.transpose()? else {
                     return Ok(());
                 };
-                watcher.marks(measured.row.seed, &marks);
-                if results.rows.is_empty() {
-                    results.head.modules = measured.modules;
-                } else {
-                    same_modules(&results.head, &measured.modules)?;
+                if measured.row.failed.is_none() {
+                    watcher.marks(measured.row.seed, &marks);
+                    // The first run with a result says which modules made it.
+                    if fitness.count() == 0 && results.fitnesses().is_empty() {
+                        results.head.modules = measured.modules;
+                    } else {
+                        same_modules(&results.head, &measured.modules)?;
+                    }
                 }
                 if self.push(results, fitness, measured.row) {
                     break;
                 }
+                check_some_succeed(results)?;
             }
             watcher.progress(results, self.stop.expected(fitness, self.level));
         }
@@ -239,13 +261,12 @@ impl Experiment<'_> {
             .map_or(Ok(()), |seed| Err(ExperimentError::NoPartner(seed)))
     }
 
-    /// Fitness of the results that are compared with on a seed.
-    fn partner(&self, seed: u64) -> Option<f64> {
+    /// The row of the results that are compared with on a seed.
+    fn partner(&self, seed: u64) -> Option<&Row> {
         let other = self.against?;
         // Rows are one for each seed in their order, which the reader of results has checked.
         let index = seed.checked_sub(other.head.first_seed)?;
-        let row = other.rows.get(usize::try_from(index).ok()?)?;
-        Some(row.fitness)
+        other.rows.get(usize::try_from(index).ok()?)
     }
 
     fn measure(&self, seed: u64, wants_marks: bool) -> Result<Logged, CourseError> {
@@ -258,26 +279,78 @@ impl Experiment<'_> {
 
     /// Adds a row. Returns whether it was the last one.
     fn push(&self, results: &mut Results, fitness: &mut Moments, row: Row) -> bool {
-        // A partner is there: all seeds that it may come to were checked before the first run.
-        let partner = if self.stop.looks_at_differences() {
-            self.partner(row.seed).unwrap_or_default()
-        } else {
-            0.0
-        };
-        fitness.push(row.fitness - partner);
+        results.stopped = self.tell(fitness, &row);
         results.rows.push(row);
-        results.stopped = self.stop.verdict(fitness, self.level);
         results.stopped.is_some()
+    }
+
+    /// Tells the stopping rule of the next row. Returns whether and why it stops there.
+    fn tell(&self, fitness: &mut Moments, row: &Row) -> Option<Stopped> {
+        // There is a row to compare with for each seed: that was checked before the first run. It may have failed.
+        let partner = if self.stop.looks_at_differences() {
+            self.partner(row.seed).and_then(|row| row.fitness)
+        } else {
+            Some(0.0)
+        };
+        if let (Some(own), Some(partner)) = (row.fitness, partner) {
+            fitness.push(own - partner);
+        }
+        let done = row.seed.saturating_sub(self.first_seed) + 1;
+        self.stop.verdict(fitness, done, self.level)
+    }
+}
+
+/// Whether an experiment may still come to something.
+fn check_some_succeed(results: &Results) -> Result<(), ExperimentError> {
+    // In the order of seeds, so where it gives up is the same for any number of threads.
+    if results.rows.len() < GIVE_UP {
+        return Ok(());
+    }
+    check_any_succeeded(results)
+}
+
+/// Whether an experiment has a row that did not fail.
+fn check_any_succeeded(results: &Results) -> Result<(), ExperimentError> {
+    let first = results.rows.first();
+    let is_failed = |row: &Row| row.failed.is_some();
+    match first.and_then(|row| row.failed.clone()) {
+        Some(reason) if results.rows.iter().all(is_failed) => Err(ExperimentError::AllFailed {
+            runs: results.rows.len(),
+            reason,
+        }),
+        _ => Ok(()),
     }
 }
 
 /// Holds the builds of modules from outside to those that the rows before were made with.
 fn same_modules(head: &Head, modules: &[String]) -> Result<(), ExperimentError> {
-    differ(
-        "the build of a module",
-        &head.modules.join(", "),
-        &modules.join(", "),
-    )
+    let without = |ours: &[String], theirs: &[String]| -> Vec<String> {
+        ours.iter()
+            .filter(|module| !theirs.contains(module))
+            .cloned()
+            .collect()
+    };
+    let ours = without(modules, &head.modules).join(", ");
+    let theirs = without(&head.modules, modules).join(", ");
+    let words = match (theirs.is_empty(), ours.is_empty()) {
+        (true, true) => return Ok(()),
+        (true, false) => format!("without {ours}, which is used here"),
+        (false, true) => format!("with {theirs}, which is not used here"),
+        (false, false) => format!("with {theirs}, and {ours} is used here"),
+    };
+    Err(ExperimentError::Modules(words))
+}
+
+/// Whether the same direction is better in two heads.
+fn same_direction(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
+    let word = |head: &Head| {
+        if head.lower_is_better {
+            "lower"
+        } else {
+            "higher"
+        }
+    };
+    differ("the better direction", word(theirs), word(ours))
 }
 
 /// Whether two heads are of one experiment, but for the builds of modules, which the runs tell.
@@ -289,7 +362,16 @@ fn same(ours: &Head, theirs: &Head) -> Result<(), ExperimentError> {
     } else {
         &ours.course_hash
     };
+    let own = |head: &Head| {
+        String::from(if head.is_own {
+            "a scenario"
+        } else {
+            "built in"
+        })
+    };
+    let (theirs_own, ours_own) = (own(theirs), own(ours));
     let pairs = [
+        ("the kind of course", &theirs_own, &ours_own),
         ("the course", &theirs.course, &ours.course),
         ("the course's content", &theirs.course_hash, ours_if_known),
         ("the scenario", &theirs.scenario_hash, &ours.scenario_hash),

@@ -34,8 +34,16 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
         let of = |head: &Head| format!("{} ({})", head.course, head.course_hash);
         return Err(different("courses", of(first), of(other)));
     }
+    let direction = |head: &Head| {
+        String::from(if head.lower_is_better {
+            "lower is better"
+        } else {
+            "higher is better"
+        })
+    };
     for (what, first, other) in [
         ("fitnesses", &first.fitness, &other.fitness),
+        ("directions", &direction(first), &direction(other)),
         (
             "versions of roadwright",
             &first.roadwright,
@@ -49,15 +57,17 @@ pub fn check_comparable(first: &Head, other: &Head) -> Result<(), Incomparable> 
     Ok(())
 }
 
-/// Fitnesses of both on the seeds that both have, in the order of the others' rows.
+/// Fitnesses of both on the seeds on which both have a result, in the order of the others' rows. Rows that failed
+/// have none.
 ///
 /// # Errors
 /// If they cannot be compared.
 pub fn pairs(first: &Results, other: &Results) -> Result<Vec<(f64, f64)>, Incomparable> {
     check_comparable(&first.head, &other.head)?;
     let by_seed: BTreeMap<u64, f64> = (first.rows.iter())
-        .map(|row| (row.seed, row.fitness))
+        .filter_map(|row| Some((row.seed, row.fitness?)))
         .collect();
-    let pairs = (other.rows.iter()).filter_map(|row| Some((*by_seed.get(&row.seed)?, row.fitness)));
+    let pairs =
+        (other.rows.iter()).filter_map(|row| Some((*by_seed.get(&row.seed)?, row.fitness?)));
     Ok(pairs.collect())
 }

@@ -2,7 +2,7 @@
 
 use super::results::Results;
 use crate::course::{Course, CourseError};
-use crate::measure::measure_while;
+use crate::measure::{Row, measure_while};
 use rayon::prelude::*;
 use roadwright_agent::Registry;
 use roadwright_geometry::DVec2;
@@ -74,9 +74,11 @@ impl RunPaths {
         // For the map behind the ways: what stands about on a drawn course is that of the first seed
         // only.
         let scenario = course.whole_scenario(head.first_seed, &head.setup)?;
-        let rows = &results.rows[..results.rows.len().min(most)];
+        // A run that failed has no drives to be looked at.
+        let rows = results.rows.iter().filter(|row| row.failed.is_none());
+        let rows: Vec<&Row> = rows.take(most).collect();
         let runs: Vec<Result<_, PathsError>> = rows
-            .par_iter()
+            .into_par_iter()
             .map(|row| {
                 if !note() {
                     return Err(PathsError::GivenUp);

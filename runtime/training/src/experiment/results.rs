@@ -8,7 +8,8 @@ use std::fmt::Write;
 use thiserror::Error;
 
 const FORMAT: &str = "roadwright-results";
-const VERSION: u32 = 1;
+/// Version that is written. Files of version 1 had no seal: their hash covers the rows only.
+const VERSION: u32 = 2;
 
 /// What an experiment is: everything that its rows depend on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,17 +57,38 @@ pub struct Results {
     pub stopped: Option<Stopped>,
     /// Hash of all rows, 16 hexadecimal digits.
     pub hash: String,
+    /// Hash of everything else in the file and the rows, 64 hexadecimal digits. Empty in files of version 1.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub seal: String,
     /// One row for each seed, in their order.
     pub rows: Vec<Row>,
+}
+
+/// A run that is no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct FailedRun {
+    /// Its seed.
+    pub seed: u64,
+    /// Which module failed, when, and why.
+    pub reason: String,
+}
+
+impl std::fmt::Display for FailedRun {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "seed {}: {}; this is no result", self.seed, self.reason)
+    }
 }
 
 /// Why a file is no results.
 #[derive(Debug, Error)]
 pub enum ResultsError {
-    /// It is not written as results are.
+    /// It is not written as results are. Not a source of the error, whose words would be said twice then.
     #[error("no results that can be read: {0}")]
-    Syntax(#[from] serde_json::Error),
+    Syntax(String),
     /// It is something else.
+    #[error("this is {0}, not results")]
+    Other(&'static str),
+    /// It is something else that is not known here.
     #[error("format is \"{0}\"; expected \"{FORMAT}\"")]
     Format(String),
     /// A newer program has made it.
@@ -85,7 +107,7 @@ pub enum ResultsError {
         /// What is wrong.
         what: &'static str,
     },
-    /// Somebody has changed the rows.
+    /// The rows were changed after they had been written.
     #[error(
         "the rows have the hash {found} and not {written}, as the file says: they were changed"
     )]
@@ -95,6 +117,9 @@ pub enum ResultsError {
         /// The one in the file.
         written: String,
     },
+    /// Something was changed after the file had been written.
+    #[error("the seal does not fit: something in the file was changed after it had been written")]
+    Seal,
 }
 
 impl Results {
@@ -116,13 +141,56 @@ impl Results {
             machine: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             stopped: None,
             hash: hash_of(&[]),
+            seal: String::new(),
             rows: Vec::new(),
         }
     }
 
-    /// Notes the hash of the rows as they are.
+    /// Notes the hashes of rows and file as they are, in the current version of the format.
     pub(super) fn seal(&mut self) {
+        self.version = VERSION;
         self.hash = hash_of(&self.rows);
+        self.seal = self.seal_of();
+    }
+
+    /// The hash of everything in the file, 64 hexadecimal digits. Fields that are added to the format must leave
+    /// nothing behind where they have their default, otherwise files that were sealed before do not fit any more.
+    fn seal_of(&self) -> String {
+        let all = (
+            self.version,
+            &self.head,
+            &self.machine,
+            self.stopped,
+            &self.rows,
+        );
+        blake3::hash(json(&all).as_bytes()).to_hex().to_string()
+    }
+
+    /// Version of the format that it was written in.
+    pub fn version(&self) -> u32 {
+        self.version
+    }
+
+    /// Whether a hash covers everything in the file. It covers only the rows in files of version 1.
+    pub fn is_sealed(&self) -> bool {
+        self.version >= 2
+    }
+
+    /// Fitnesses of the rows that did not fail, in the order of seeds.
+    pub fn fitnesses(&self) -> Vec<f64> {
+        self.rows.iter().filter_map(|row| row.fitness).collect()
+    }
+
+    /// Rows that failed, in the order of seeds: each with its seed and its reason.
+    pub fn failures(&self) -> Vec<FailedRun> {
+        let failed = self.rows.iter().filter_map(|row| {
+            let reason = row.failed.clone()?;
+            Some(FailedRun {
+                seed: row.seed,
+                reason,
+            })
+        });
+        failed.collect()
     }
 
     /// Reads results, also some whose rows do not have the hash that they say.
@@ -130,10 +198,22 @@ impl Results {
     /// # Errors
     /// What is wrong with them.
     pub fn parse(text: &str) -> Result<Self, ResultsError> {
-        let results: Self = serde_json::from_str(text)?;
-        if results.format != FORMAT {
-            return Err(ResultsError::Format(results.format));
+        /// The rest may not even parse where the format is another one, and the message would be of no use.
+        #[derive(Deserialize)]
+        struct Header {
+            format: Option<String>,
         }
+        let syntax = |error: serde_json::Error| ResultsError::Syntax(error.to_string());
+        let header: Header = serde_json::from_str(text).map_err(syntax)?;
+        if let Some(format) = header.format.filter(|format| format != FORMAT) {
+            return Err(match format.as_str() {
+                roadwright_scenario::file::FORMAT => ResultsError::Other("a scenario"),
+                crate::genetic::record::FORMAT => ResultsError::Other("the record of a training"),
+                crate::genetic::experiment::FORMAT => ResultsError::Other("an experiment"),
+                _ => ResultsError::Format(format),
+            });
+        }
+        let results: Self = serde_json::from_str(text).map_err(syntax)?;
         if results.version > VERSION {
             return Err(ResultsError::Newer(results.version));
         }
@@ -159,42 +239,52 @@ impl Results {
         // Wrapping, since a file may hold any first seed, and reading it must not panic.
         if row.seed != self.head.first_seed.wrapping_add(index as u64) {
             Err("its seed is not the one after that of the row before")
+        } else if let Some(reason) = &row.failed {
+            let is_bare = *row == Row::failed(row.seed, reason.clone());
+            let has_figures = "it failed, and has figures nevertheless";
+            is_bare.then_some(()).ok_or(has_figures)
         } else if row.drives == 0 || ended != row.drives {
             Err("there are not as many ends as drives")
         } else if complete != row.completed {
             Err("there are not as many completed drives as ends that complete one")
-        } else if !row.fitness.is_finite() || !row.time.is_finite() {
+        } else if !row.fitness.is_some_and(f64::is_finite) || !row.time.is_finite() {
             Err("its fitness or time is no number")
         } else {
             Ok(())
         }
     }
 
-    /// Whether the rows are those that the hash was made of.
+    /// Whether the hashes fit the rows and the file.
     ///
     /// # Errors
     /// If they are not.
     pub fn check_hash(&self) -> Result<(), ResultsError> {
         let found = hash_of(&self.rows);
-        if found == self.hash {
-            return Ok(());
+        if found != self.hash {
+            return Err(ResultsError::Changed {
+                found,
+                written: self.hash.clone(),
+            });
         }
-        Err(ResultsError::Changed {
-            found,
-            written: self.hash.clone(),
-        })
+        if self.is_sealed() && self.seal != self.seal_of() {
+            return Err(ResultsError::Seal);
+        }
+        Ok(())
     }
 
-    /// The results as a file, with the hash of the rows as they are.
+    /// The results as a file, with the hashes of rows and file as they are.
     pub fn to_text(&self) -> String {
-        let rows: Vec<String> = self.rows.iter().map(json).collect();
+        let mut sealed = self.clone();
+        sealed.seal();
+        let rows: Vec<String> = sealed.rows.iter().map(json).collect();
         let lines = [
-            ("format", json(&self.format)),
-            ("version", json(&self.version)),
-            ("head", json(&self.head)),
-            ("machine", json(&self.machine)),
-            ("stopped", json(&self.stopped)),
-            ("hash", json(&hash_of(&self.rows))),
+            ("format", json(&sealed.format)),
+            ("version", json(&sealed.version)),
+            ("head", json(&sealed.head)),
+            ("machine", json(&sealed.machine)),
+            ("stopped", json(&sealed.stopped)),
+            ("hash", json(&sealed.hash)),
+            ("seal", json(&sealed.seal)),
             // A row stands on a line of its own, so that files can be compared.
             ("rows", format!("[\n{}\n]", rows.join(",\n"))),
         ];
@@ -205,31 +295,37 @@ impl Results {
     /// The rows as a table with one line for each.
     pub fn to_csv(&self) -> String {
         let mut text = String::from(
-            "course,scenario_hash,roadwright,seed,drives,completed,fitness,time_s,ends,hash\n",
+            "course,scenario_hash,roadwright,seed,drives,completed,fitness,time_s,ends,hash,failed\n",
         );
         let head = &self.head;
-        // Names of files may hold anything: quoted as RFC 4180 says.
-        let course = format!("\"{}\"", head.course.replace('"', "\"\""));
+        let course = quoted(&head.course);
         for row in &self.rows {
             let ends: Vec<String> = (row.ends.iter())
                 .map(|(end, count)| format!("{end}:{count}"))
                 .collect();
             let (hash, version) = (&head.scenario_hash, &head.roadwright);
+            // A row that failed has no figures.
+            let number = |number: Option<f64>| number.map_or_else(String::new, |n| n.to_string());
+            let (fitness, time) = (number(row.fitness), number(row.fitness.map(|_| row.time)));
+            let failed = row.failed.as_deref().map_or_else(String::new, quoted);
             // Writing to a string cannot fail.
             let _ = writeln!(
                 text,
-                "{course},{hash},{version},{},{},{},{},{},{},{}",
+                "{course},{hash},{version},{},{},{},{fitness},{time},{},{},{failed}",
                 row.seed,
                 row.drives,
                 row.completed,
-                row.fitness,
-                row.time,
                 ends.join(" "),
                 row.hash
             );
         }
         text
     }
+}
+
+/// A text as a field of a table, which may hold anything: quoted as RFC 4180 says.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 fn json(value: &impl Serialize) -> String {

@@ -181,15 +181,17 @@ impl Stop {
         (fitness.count() >= min_runs).then_some(is / at_most)
     }
 
-    /// Whether the runs so far, in the order of seeds, are enough, and why.
-    pub fn verdict(&self, fitness: &Moments, level: f64) -> Option<Stopped> {
+    /// Whether the runs so far, in the order of seeds, are enough, and why. `done` counts the runs that failed as
+    /// well, which have no fitness: they are no observations, but an experiment ends after its last run all the
+    /// same.
+    pub fn verdict(&self, fitness: &Moments, done: u64, level: f64) -> Option<Stopped> {
         if self
             .excess(fitness, level)
             .is_some_and(|excess| excess <= 1.0)
         {
             return Some(Stopped::Reached);
         }
-        (fitness.count() >= self.most()).then_some(Stopped::Runs)
+        (done >= self.most()).then_some(Stopped::Runs)
     }
 
     /// How many runs it will probably take, from those so far.
@@ -234,31 +236,50 @@ mod tests {
         Moments::of(&values)
     }
 
+    fn verdict(rule: Stop, fitness: &Moments) -> Option<Stopped> {
+        rule.verdict(fitness, fitness.count(), 0.95)
+    }
+
+    #[test]
+    fn runs_that_failed_are_runs_and_no_observations() {
+        let runs = Stop::Runs { runs: 7 };
+        assert_eq!(runs.verdict(&spread(5), 7, 0.95), Some(Stopped::Runs));
+        let watching = Stop::StandardError {
+            at_most: 1.0,
+            min_runs: 5,
+            max_runs: 9,
+        };
+        assert_eq!(watching.verdict(&spread(4), 8, 0.95), None);
+        assert_eq!(watching.verdict(&spread(4), 9, 0.95), Some(Stopped::Runs));
+        let reached = Some(Stopped::Reached);
+        assert_eq!(watching.verdict(&spread(5), 9, 0.95), reached);
+    }
+
     #[test]
     fn each_rule_stops_when_it_says() {
         let level = 0.95;
         let runs = Stop::Runs { runs: 7 };
-        assert_eq!(runs.verdict(&spread(6), level), None);
-        assert_eq!(runs.verdict(&spread(7), level), Some(Stopped::Runs));
+        assert_eq!(verdict(runs, &spread(6)), None);
+        assert_eq!(verdict(runs, &spread(7)), Some(Stopped::Runs));
         // The deviation is about a half: the error is 0.05 after about 100 runs.
         let error = Stop::StandardError {
             at_most: 0.05,
             min_runs: 30,
             max_runs: 1000,
         };
-        assert_eq!(error.verdict(&spread(90), level), None);
-        assert_eq!(error.verdict(&spread(110), level), Some(Stopped::Reached));
+        assert_eq!(verdict(error, &spread(90)), None);
+        assert_eq!(verdict(error, &spread(110)), Some(Stopped::Reached));
         let width = Stop::Width {
             at_most: 0.2,
             min_runs: 30,
             max_runs: 200,
         };
-        assert_eq!(width.verdict(&spread(100), level), None);
-        assert_eq!(width.verdict(&spread(200), level), Some(Stopped::Runs));
+        assert_eq!(verdict(width, &spread(100)), None);
+        assert_eq!(verdict(width, &spread(200)), Some(Stopped::Runs));
         // All equal: exact at once, and still not before the least number of runs.
         let equal = |count| Moments::of(&vec![3.0; count]);
-        assert_eq!(error.verdict(&equal(29), level), None);
-        assert_eq!(error.verdict(&equal(30), level), Some(Stopped::Reached));
+        assert_eq!(verdict(error, &equal(29)), None);
+        assert_eq!(verdict(error, &equal(30)), Some(Stopped::Reached));
         assert_eq!(error.expected(&spread(40), level), 100 + 3);
         assert_eq!(error.expected(&spread(3), level), 30);
         assert_eq!(runs.expected(&spread(3), level), 7);
@@ -271,22 +292,22 @@ mod tests {
             min_runs: 10,
             max_runs: 500,
         };
-        let (level, text) = (0.95, serde_json::to_string(&rule).unwrap());
+        let text = serde_json::to_string(&rule).unwrap();
         assert!(text.contains("\"00000000000000ab\""), "{text}");
         assert_eq!(serde_json::from_str::<Stop>(&text).unwrap(), rule);
         let bad = text.replace("00000000000000ab", "z");
         assert!(serde_json::from_str::<Stop>(&bad).is_err());
         // Differences of 0 and 1 by turns are 0.5 on average; of -1 and 1 nothing is to be seen.
-        assert_eq!(rule.verdict(&spread(9), level), None);
-        assert_eq!(rule.verdict(&spread(60), level), Some(Stopped::Reached));
+        assert_eq!(verdict(rule, &spread(9)), None);
+        assert_eq!(verdict(rule, &spread(60)), Some(Stopped::Reached));
         let even = |count: i64| {
             let values: Vec<f64> = (0..count).map(|n| (2 * (n % 2) - 1) as f64).collect();
             Moments::of(&values)
         };
-        assert_eq!(rule.verdict(&even(400), level), None);
-        assert_eq!(rule.verdict(&even(500), level), Some(Stopped::Runs));
+        assert_eq!(verdict(rule, &even(400)), None);
+        assert_eq!(verdict(rule, &even(500)), Some(Stopped::Runs));
         assert_eq!(
-            rule.verdict(&Moments::of(&[0.0; 400]), level),
+            verdict(rule, &Moments::of(&[0.0; 400])),
             None,
             "the same driver"
         );

@@ -1,6 +1,6 @@
 //! What an experiment says: a mean with its error bar.
 
-use super::results::Results;
+use super::results::{FailedRun, Results};
 use super::stop::{Stop, Stopped};
 use crate::measure::Row;
 use crate::statistics::{
@@ -50,9 +50,11 @@ impl Estimate {
 pub struct Summary {
     /// The course.
     pub course: String,
-    /// Runs; each is one seed and one observation.
+    /// Runs that have a result; each is one seed and one observation.
     pub runs: u64,
-    /// The first seed; the others follow it, and all that were tried are among the runs.
+    /// Runs that have none, because a module failed. No figure here counts them.
+    pub failed: usize,
+    /// The first seed. The others follow it, and `runs` and `failed` together count all seeds that were tried.
     pub first_seed: u64,
     /// Drives in all runs.
     pub drives: usize,
@@ -74,23 +76,30 @@ pub struct Summary {
     pub stopped: Option<Stopped>,
     /// Hash of all rows.
     pub hash: String,
+    /// The runs that failed, in the order of seeds.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub failures: Vec<FailedRun>,
 }
 
 impl Summary {
-    /// The summary of results; `None` without any row.
+    /// The summary of results; `None` without any row that has not failed.
     pub fn of(results: &Results) -> Option<Self> {
-        let (head, rows) = (&results.head, &results.rows);
-        let fitnesses: Vec<f64> = rows.iter().map(|row| row.fitness).collect();
+        let head = &results.head;
+        let rows = results.rows.iter().filter(|row| row.failed.is_none());
+        let rows: Vec<&Row> = rows.collect();
+        let fitnesses = results.fitnesses();
+        let failures = results.failures();
         let moments = Moments::of(&fitnesses);
         let times: Vec<f64> = rows.iter().map(|row| row.time).collect();
         let level = head.level;
         Some(Self {
             course: head.course.clone(),
             runs: moments.count(),
+            failed: failures.len(),
             first_seed: head.first_seed,
             drives: rows.iter().map(|row| row.drives).sum(),
             completed: rows.iter().map(|row| row.completed).sum(),
-            completed_share: share_estimate(rows, head.stop, level),
+            completed_share: share_estimate(&rows, head.stop, level),
             fitness_module: head.fitness.clone(),
             lower_is_better: head.lower_is_better,
             fitness: Estimate::new(
@@ -102,6 +111,7 @@ impl Summary {
             time: Moments::of(&times).mean(),
             stopped: results.stopped,
             hash: results.hash.clone(),
+            failures,
         })
     }
 }
@@ -116,8 +126,8 @@ fn fitness_interval(moments: &Moments, stop: Stop, level: f64) -> Option<Interva
 
 /// The share that was completed. Drives of one run are no trials apart from each other, so Wilson's
 /// interval is for runs of one drive.
-fn share_estimate(rows: &[Row], stop: Stop, level: f64) -> Estimate {
-    let share = |row: &Row| row.completed as f64 / row.drives.max(1) as f64;
+fn share_estimate(rows: &[&Row], stop: Stop, level: f64) -> Estimate {
+    let share = |row: &&Row| row.completed as f64 / row.drives.max(1) as f64;
     let shares: Vec<f64> = rows.iter().map(share).collect();
     let is_trial = stop.watches_from().is_none() && rows.iter().all(|row| row.drives == 1);
     let interval = if rows.len() < 2 {

@@ -72,7 +72,7 @@ fn rows_and_the_decision_to_stop_are_the_same_for_any_number_of_threads() {
     }
     let watched = lab.experiment(WATCHED, 3).run(None, &()).unwrap();
     // It stopped at the first number that is good enough, which is no end of a batch.
-    let fitnesses: Vec<f64> = watched.rows.iter().map(|row| row.fitness).collect();
+    let fitnesses = watched.fitnesses();
     let error = |count: usize| Moments::of(&fitnesses[..count]).standard_error();
     let count = watched.rows.len();
     assert_eq!(watched.stopped, Some(Stopped::Reached));
@@ -128,26 +128,33 @@ fn results_of_another_experiment_are_refused() {
     assert!(error.unwrap_err().to_string().contains("the stopping rule"));
 }
 
+/// The numbers of all rows.
+fn all_of(results: &Results) -> Vec<usize> {
+    (0..results.rows.len()).collect()
+}
+
 #[test]
 fn a_changed_row_is_found() {
     let lab = Lab::new();
     let experiment = lab.experiment(Stop::Runs { runs: 7 }, 2);
     let results = experiment.run(None, &()).unwrap();
-    let all = sample(&results, true);
-    assert_eq!(all.len(), 7);
-    assert_eq!(experiment.verify(&results, &all, &()).unwrap(), []);
+    let all = all_of(&results);
+    assert_eq!(experiment.run_again(&results, &all, &()).unwrap(), []);
     for (name, change) in [
         (
             "fitness",
-            (|row: &mut Row| row.fitness = row.fitness.next_up()) as fn(&mut Row),
+            (|row: &mut Row| row.fitness = row.fitness.map(f64::next_up)) as fn(&mut Row),
         ),
         ("time", |row| row.time += 1e-9),
         ("hash", |row| row.hash = "0123456789abcdef".into()),
+        ("failed", |row| {
+            *row = Row::failed(row.seed, "bad luck".into())
+        }),
     ] {
         let mut changed = results.clone();
         change(&mut changed.rows[3]);
         assert!(changed.check_hash().is_err(), "{name}");
-        let found = experiment.verify(&changed, &all, &()).unwrap();
+        let found = experiment.run_again(&changed, &all, &()).unwrap();
         assert_eq!(found.len(), 1, "{name}");
         assert_eq!(
             (&found[0].found, found[0].written.seed),
@@ -159,20 +166,170 @@ fn a_changed_row_is_found() {
 }
 
 #[test]
-fn a_tenth_is_looked_at_and_five_at_least() {
+fn rows_that_do_not_follow_from_the_rule_are_found() {
     let lab = Lab::new();
-    let one = lab
-        .experiment(Stop::Runs { runs: 1 }, 1)
-        .run(None, &())
-        .unwrap();
-    for (rows, expected) in [(0, 0), (1, 1), (4, 4), (5, 5), (30, 5), (51, 6), (200, 20)] {
-        let mut results = one.clone();
-        results.rows = vec![one.rows[0].clone(); rows];
-        let sampled = sample(&results, false);
-        assert_eq!(sampled.len(), expected, "{rows}");
-        assert!(sampled.windows(2).all(|pair| pair[0] < pair[1]));
-        assert!(sampled.iter().all(|&row| row < rows));
+    for stop in [Stop::Runs { runs: 20 }, WATCHED] {
+        let experiment = lab.experiment(stop, 2);
+        let results = experiment.run(None, &()).unwrap();
+        assert_eq!(experiment.check(&results).unwrap(), Vec::<String>::new());
+        let row = results.rows[results.rows.len() - 1].clone();
+        for (name, change, expected) in [
+            (
+                "cut",
+                (|results: &mut Results| drop(results.rows.pop())) as fn(&mut Results),
+                "stopped:",
+            ),
+            (
+                "cut and unfinished",
+                |results| {
+                    results.rows.pop();
+                    results.stopped = None;
+                },
+                "not finished",
+            ),
+            ("none", |results| results.rows.clear(), "no rows"),
+            (
+                "another end",
+                |results| {
+                    let other = results.stopped == Some(Stopped::Runs);
+                    results.stopped = Some(if other {
+                        Stopped::Reached
+                    } else {
+                        Stopped::Runs
+                    });
+                },
+                "stopped:",
+            ),
+            (
+                "direction",
+                |results| results.head.lower_is_better = !results.head.lower_is_better,
+                "lower_is_better",
+            ),
+            (
+                "content",
+                |results| results.head.course_hash.clear(),
+                "course_hash",
+            ),
+        ] {
+            let mut forged = results.clone();
+            change(&mut forged);
+            forged.seal();
+            let wrong = experiment.check(&forged).unwrap();
+            assert_eq!(wrong.len(), 1, "{name}: {wrong:?}");
+            assert!(wrong[0].contains(expected), "{name}: {wrong:?}");
+        }
+        let mut longer = results.clone();
+        longer.rows.push(Row {
+            seed: row.seed + 1,
+            ..row
+        });
+        longer.seal();
+        let wrong = experiment.check(&longer).unwrap();
+        assert!(
+            wrong[0].contains("the stopping rule ends with row"),
+            "{wrong:?}"
+        );
     }
+}
+
+#[test]
+fn files_of_version_1_are_read_and_say_what_their_hash_does_not_cover() {
+    let lab = Lab::new();
+    let experiment = lab.experiment(Stop::Runs { runs: 3 }, 1);
+    let results = experiment.run(None, &()).unwrap();
+    let text = results.to_text();
+    let seal = format!("\"seal\": \"{}\",\n", results.seal);
+    let old = text
+        .replacen("\"version\": 2", "\"version\": 1", 1)
+        .replacen(&seal, "", 1);
+    let old = Results::parse(&old).unwrap();
+    assert!(old.check_hash().is_ok() && !old.is_sealed() && results.is_sealed());
+    assert_eq!(experiment.check(&old).unwrap(), Vec::<String>::new());
+    // Going on with one writes the current version.
+    assert_eq!(experiment.run(Some(old.clone()), &()).unwrap(), results);
+    // The head is under no hash there, and under the seal here.
+    for (mut results, is_found) in [(old, false), (results, true)] {
+        results.head.level = 0.5;
+        assert_eq!(results.check_hash().is_err(), is_found);
+        results.machine = "toaster".into();
+        assert_eq!(results.check_hash().is_err(), is_found);
+    }
+}
+
+#[test]
+fn a_draw_is_a_sample_and_its_risk_is_that_of_an_urn() {
+    let order = draw(40, 7);
+    let mut sorted = order.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, (0..40).collect::<Vec<_>>());
+    assert_eq!(order, draw(40, 7));
+    assert_ne!(order, draw(40, 8));
+    let near = |is: f64, expected: f64| assert!((is - expected).abs() < 1e-12, "{is} {expected}");
+    // One forged row of 30, five drawn: 25 of 30 rows are not.
+    near(escape_chance(30, 1, 5), 25.0 / 30.0);
+    // 20 of 30: 10 over 5 of 30 over 5.
+    near(escape_chance(30, 20, 5), 252.0 / 142_506.0);
+    near(escape_chance(30, 0, 5), 1.0);
+    near(escape_chance(30, 1, 30), 0.0);
+    near(escape_chance(30, 26, 5), 0.0);
+    near(escape_chance(0, 0, 0), 1.0);
+    for count in [0, 1, 4, 5, 30, 51, 200, 10_000] {
+        let enough = enough_rows(count);
+        assert!(enough >= count.min(5) && enough <= count, "{count}");
+        let risk = escape_chance(count, tenth(count), enough);
+        assert!(count == 0 || risk <= 0.05, "{count}: {risk}");
+        if enough > 5 && enough < count {
+            let less = escape_chance(count, tenth(count), enough - 1);
+            assert!(less > 0.05, "{count}: {less}");
+        }
+    }
+    assert!((28..40).contains(&enough_rows(10_000)));
+}
+
+#[test]
+fn rows_that_failed_are_counted_and_are_in_no_figure() {
+    let lab = Lab::new();
+    let experiment = lab.experiment(Stop::Runs { runs: 12 }, 2);
+    let whole = experiment.run(None, &()).unwrap();
+    let mut failing = whole.clone();
+    for index in [2, 5] {
+        let seed = failing.rows[index].seed;
+        failing.rows[index] = Row::failed(seed, "com.example.x failed at 0.2 s (panic)".into());
+    }
+    failing.seal();
+    let read = Results::parse(&failing.to_text()).unwrap();
+    assert_eq!(read, failing);
+    assert_eq!(experiment.check(&read).unwrap(), Vec::<String>::new());
+    let summary = Summary::of(&read).unwrap();
+    assert_eq!((summary.runs, summary.failed, summary.drives), (10, 2, 10));
+    assert_eq!(
+        summary.failures[0].to_string(),
+        "seed 3: com.example.x failed at 0.2 s (panic); this is no result"
+    );
+    let kept = |index: &usize| ![2, 5].contains(index);
+    let fitnesses = whole.fitnesses();
+    let left: Vec<f64> = (0..12).filter(kept).map(|index| fitnesses[index]).collect();
+    assert_eq!(read.fitnesses(), left);
+    assert_eq!(summary.fitness.mean, Moments::of(&left).mean());
+    assert_eq!(pairs(&whole, &read).unwrap().len(), 10);
+    assert_eq!(pairs(&read, &whole).unwrap().len(), 10);
+    let table = read.to_csv();
+    let failed = table.lines().nth(3).unwrap();
+    assert!(
+        failed.ends_with(",3,0,0,,,,,\"com.example.x failed at 0.2 s (panic)\""),
+        "{failed}"
+    );
+    // One that has figures nevertheless is no row.
+    let text = failing.to_text();
+    let forged = text.replacen("\"fitness\":null", "\"fitness\":1.5", 1);
+    let error = Results::parse(&forged).unwrap_err().to_string();
+    assert!(
+        error.contains("row 3 (seed 3): it failed, and has figures"),
+        "{error}"
+    );
+    // Failing again is what a failed row has to do: this module does not fail.
+    let different = experiment.run_again(&read, &all_of(&read), &()).unwrap();
+    assert_eq!(different.len(), 2);
 }
 
 #[test]
@@ -188,13 +345,21 @@ fn damaged_results_are_refused_with_reasons() {
     let error = |text: &str| Results::parse(text).unwrap_err().to_string();
     assert!(error(cut).contains("no results that can be read"));
     assert!(error("").contains("no results that can be read"));
+    for (format, expected) in [
+        ("scenario", "this is a scenario, not results"),
+        ("training", "this is the record of a training, not results"),
+        ("experiment", "this is an experiment, not results"),
+    ] {
+        let text = format!("{{\"format\": \"roadwright-{format}\", \"about\": 3}}");
+        assert_eq!(error(&text), expected);
+    }
     for (from, to, expected) in [
         (
             "roadwright-results",
             "else",
             "expected \"roadwright-results\"",
         ),
-        ("\"version\": 1", "\"version\": 9", "newer"),
+        ("\"version\": 2", "\"version\": 9", "newer"),
         ("\"seed\":2", "\"seed\":7", "row 2 (seed 7)"),
         ("\"drives\":1", "\"drives\":0", "row 1"),
         ("\"completed\":0", "\"completed\":1", "completed"),

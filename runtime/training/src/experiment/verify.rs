@@ -1,12 +1,15 @@
-//! Whether rows come out again.
+//! Whether results are what their experiment gives: their head, their end, and their rows.
 
-use super::{Experiment, ExperimentError, Results, Watcher};
+use super::{Experiment, ExperimentError, Results, Stop, Watcher};
 use crate::measure::{Row, measure};
+use crate::statistics::Moments;
 use rayon::prelude::*;
 use roadwright_geometry::math::Stream;
 
 /// Rows that are run again at least, if there are as many.
 const LEAST: usize = 5;
+/// Highest chance that a forged tenth of the rows escapes a sample that [`enough_rows`] sizes.
+const RISK: f64 = 0.05;
 
 /// A row that did not come out as it was written.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,42 +20,191 @@ pub struct Difference {
     pub found: Row,
 }
 
-/// Which rows of results are run again: a tenth of them, five at least, drawn by the hash of the
-/// rows; or all. In their order.
-pub fn sample(results: &Results, all: bool) -> Vec<usize> {
-    let count = results.rows.len();
-    if all {
-        return (0..count).collect();
-    }
-    let wanted = count.div_ceil(10).max(LEAST).min(count);
-    // The rows themselves choose which of them are run again: who changes one, and the hash with it,
-    // changes the choice as well.
-    let seed = u64::from_str_radix(&results.hash, 16).unwrap_or_default();
+/// A field of a file that running its rows again says nothing about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NotChecked {
+    /// Its name.
+    pub field: &'static str,
+    /// Why it cannot be checked.
+    pub why: &'static str,
+}
+
+/// Draws an order of `count` rows with a seed. The first `n` of it are a sample of `n` rows without replacement.
+///
+/// The seed has to come from whoever verifies: a forger who knows it forges the rows that are not drawn.
+pub fn draw(count: usize, seed: u64) -> Vec<usize> {
     let mut stream = Stream::new(seed, "verify", 0);
     let mut rows: Vec<usize> = (0..count).collect();
-    // The first steps of a shuffle: each place takes one of the rows that are left, so none is drawn
-    // twice.
-    for place in 0..wanted {
+    // Fisher and Yates from the front: each place takes one of the rows that are left.
+    for place in 0..count {
         rows.swap(place, place + stream.next_index(count - place));
     }
-    rows.truncate(wanted);
-    rows.sort_unstable();
     rows
 }
 
+/// The chance, 0 to 1, that none of `forged` rows out of `count` is among `sampled` rows that are drawn without
+/// replacement (hypergeometric).
+pub fn escape_chance(count: usize, forged: usize, sampled: usize) -> f64 {
+    let forged = forged.min(count);
+    let sampled = sampled.min(count);
+    if sampled + forged > count {
+        return 0.0;
+    }
+    let factor = |drawn: usize| (count - forged - drawn) as f64 / (count - drawn) as f64;
+    (0..sampled).map(factor).product()
+}
+
+/// A tenth of some rows, one at least.
+pub fn tenth(count: usize) -> usize {
+    count.div_ceil(10)
+}
+
+/// The smallest number of rows of `count`, five at least, of which a forged tenth escapes with a chance of 5 % at
+/// most.
+pub fn enough_rows(count: usize) -> usize {
+    let is_enough = |sampled: &usize| escape_chance(count, tenth(count), *sampled) <= RISK;
+    let enough = (LEAST.min(count)..count).find(is_enough);
+    enough.unwrap_or(count)
+}
+
+/// The fields of results that running them again does not check.
+pub fn not_checked(results: &Results) -> Vec<NotChecked> {
+    let mut fields = vec![
+        NotChecked {
+            field: "machine",
+            why: "rows do not depend on it",
+        },
+        NotChecked {
+            field: "first_seed, stop",
+            why: "these are choices, and the rows fit them; whether they were made before the runs is not in the \
+                  file",
+        },
+    ];
+    let is_used = matches!(
+        results.head.stop,
+        Stop::Width { .. } | Stop::Difference { .. }
+    );
+    if !is_used {
+        fields.push(NotChecked {
+            field: "level",
+            why: "rows and stopping rule do not depend on it",
+        });
+    }
+    if results.rows.iter().any(|row| row.failed.is_some()) {
+        fields.push(NotChecked {
+            field: "failed",
+            why: "runs that failed have to fail again, but when and how may depend on the machine",
+        });
+    }
+    if results.head.course_hash.is_empty() {
+        fields.push(NotChecked {
+            field: "course_hash",
+            why: "the version that wrote the file did not know it",
+        });
+    }
+    fields
+}
+
 impl Experiment<'_> {
-    /// Runs some rows of results again and gives those that come out otherwise, bit by bit. What the
-    /// watcher stopped is not among them.
+    /// Compares the head of results, and where they end, with what this experiment makes of them. Returns what is
+    /// wrong, in words. Runs nothing.
     ///
     /// # Errors
     /// If the results are of another experiment, or it cannot be done.
-    pub fn verify(
+    pub fn check(&self, results: &Results) -> Result<Vec<String>, ExperimentError> {
+        let (ours, theirs) = (self.head()?, &results.head);
+        super::same(&ours, theirs)?;
+        let mut wrong = Vec::new();
+        if ours.lower_is_better != theirs.lower_is_better {
+            let word = |lower: bool| if lower { "lower" } else { "higher" };
+            wrong.push(format!(
+                "lower_is_better: {} is better in the file, and {} in the fitness {}",
+                word(theirs.lower_is_better),
+                word(ours.lower_is_better),
+                ours.fitness
+            ));
+        }
+        if theirs.course_hash.is_empty() && results.is_sealed() {
+            wrong.push("course_hash: it is missing".into());
+        }
+        if let Err(error) = results.check_hash() {
+            wrong.push(error.to_string());
+        }
+        wrong.extend(self.check_end(results));
+        Ok(wrong)
+    }
+
+    /// Error at the end of the rows: they do not end where the stopping rule ends them, or for another reason.
+    fn check_end(&self, results: &Results) -> Option<String> {
+        let rows = &results.rows;
+        if rows.is_empty() {
+            return Some("there are no rows".into());
+        }
+        if let Stop::Difference { against, .. } = self.stop {
+            let Some(other) = self.against else {
+                return Some(
+                    "the stopping rule compares with other results: where it stopped cannot be checked without them"
+                        .into(),
+                );
+            };
+            if u64::from_str_radix(&other.hash, 16) != Ok(against) {
+                return Some(format!(
+                    "the stopping rule compares with results of the hash {against:016x}, and not {}",
+                    other.hash
+                ));
+            }
+            if let Err(error) = self.check_partners() {
+                return Some(error.to_string());
+            }
+        }
+        let mut fitness = Moments::default();
+        for (index, row) in rows.iter().enumerate() {
+            let stopped = self.tell(&mut fitness, row);
+            let is_last = index + 1 == rows.len();
+            match stopped {
+                Some(_) if !is_last => {
+                    return Some(format!(
+                        "the stopping rule ends with row {}, and there are {}",
+                        index + 1,
+                        rows.len()
+                    ));
+                }
+                None if is_last && results.stopped.is_none() => {
+                    return Some(format!(
+                        "it is not finished: there are {} rows, and the stopping rule asks for more",
+                        rows.len()
+                    ));
+                }
+                _ if is_last && stopped != results.stopped => {
+                    let word = |stopped| match stopped {
+                        None => "not finished",
+                        Some(super::Stopped::Reached) => "as exact as was asked for",
+                        Some(super::Stopped::Runs) => "all runs done",
+                    };
+                    return Some(format!(
+                        "stopped: \"{}\" in the file, and \"{}\" by the stopping rule after {} rows",
+                        word(results.stopped),
+                        word(stopped),
+                        rows.len()
+                    ));
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// Runs some rows of results again and returns the ones that differ in any bit, in the order of `rows`. Rows
+    /// that the watcher stopped are left out.
+    ///
+    /// # Errors
+    /// If the rows were made with other builds of modules, or cannot be run.
+    pub fn run_again(
         &self,
         results: &Results,
         rows: &[usize],
         watcher: &impl Watcher,
     ) -> Result<Vec<Difference>, ExperimentError> {
-        super::same(&self.head()?, &results.head)?;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.max(1));
         let pool = pool.build();
         let pool = pool.map_err(|_| ExperimentError::Threads(self.threads))?;
@@ -62,15 +214,26 @@ impl Experiment<'_> {
                 return Ok(None);
             }
             let measured = measure(self.course, self.setup, self.modules, written.seed)?;
-            super::same_modules(&results.head, &measured.modules)?;
+            if measured.row.failed.is_none() && written.failed.is_none() {
+                super::same_modules(&results.head, &measured.modules)?;
+            }
             let found = measured.row;
-            // 0 and -0 are equal as numbers; bit by bit they are not.
-            let is_same = found == *written && found.fitness.to_bits() == written.fitness.to_bits();
             let written = written.clone();
-            Ok((!is_same).then_some(Difference { written, found }))
+            Ok((!is_same(&written, &found)).then_some(Difference { written, found }))
         };
         let found: Result<Vec<Option<Difference>>, ExperimentError> =
             pool.install(|| rows.par_iter().map(again).collect());
         Ok(found?.into_iter().flatten().collect())
     }
+}
+
+/// Whether a row came out as it was written. When and how a module fails may depend on the machine, so a run that
+/// failed has to fail again, but not with the same words.
+fn is_same(written: &Row, found: &Row) -> bool {
+    if written.failed.is_some() {
+        return found.failed.is_some();
+    }
+    // 0 and -0 are equal as numbers; bit by bit they are not.
+    let bits = |row: &Row| (row.fitness.map(f64::to_bits), row.time.to_bits());
+    found == written && bits(found) == bits(written)
 }

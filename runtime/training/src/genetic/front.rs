@@ -137,13 +137,19 @@ fn is_sure<'a>(others: impl Iterator<Item = &'a Vec<Vec<f64>>>, own: &[Vec<f64>]
     holm(&p).into_iter().any(|p| p < DOUBT)
 }
 
+/// The first run that failed, with its seed and its reason.
+fn first_failure(runs: &[Measured]) -> Option<(u64, String)> {
+    let mut rows = runs.iter().map(|run| &run.row);
+    rows.find_map(|row| Some((row.seed, row.failed.clone()?)))
+}
+
 impl Problem {
     /// Drives courses with some genes each, on the threads of the current pool, and compares them in the fitness
     /// and, where bodies can lean and fell what is in their way, in how many obstacles they felled and how much
     /// they could have leaned further without ending the drive. `note` is told of each driver that is done.
     ///
     /// # Errors
-    /// If a course cannot be driven.
+    /// If a course cannot be driven, or a module failed on one.
     pub fn front(
         &self,
         drivers: &[(String, Chromosome)],
@@ -158,6 +164,14 @@ impl Problem {
                 .map(|&course| self.measure(genes, course))
                 .collect();
             let runs = runs?;
+            // Drivers are compared course by course, and failures are not random.
+            if let Some((seed, reason)) = first_failure(&runs) {
+                return Err(CourseError::Failed {
+                    course: name.clone(),
+                    seed,
+                    reason,
+                });
+            }
             objectives = self.objectives(&runs);
             driven.push(Driven {
                 name: name.clone(),
@@ -191,7 +205,7 @@ impl Problem {
     }
 
     fn values(&self, runs: &[Measured]) -> Vec<Vec<f64>> {
-        let mut values = vec![runs.iter().map(|run| run.row.fitness).collect()];
+        let mut values = vec![runs.iter().filter_map(|run| run.row.fitness).collect()];
         let handling: Option<Vec<_>> = runs.iter().map(|run| run.handling).collect();
         if let Some(handling) = handling {
             values.push(handling.iter().map(|one| one.felled as f64).collect());

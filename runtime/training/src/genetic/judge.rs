@@ -123,8 +123,11 @@ pub fn judge(evaluate: &dyn Evaluate, candidates: &[Candidate], courses: &[u64])
     judged.collect()
 }
 
+/// A run, or why it is none: the seed of the course, which module failed, when, and why.
+pub type RunOrFailure = Result<Run, String>;
+
 /// What came of the courses that a candidate has driven so far, in their order.
-pub(super) type Runs = Vec<Result<Run, String>>;
+pub(super) type Runs = Vec<RunOrFailure>;
 
 /// Whether somebody has set out on all courses so far, and has not failed.
 pub(super) fn is_fit(runs: &Runs) -> bool {
@@ -162,11 +165,15 @@ pub fn run_all(
     genes: &[f64],
     courses: &[u64],
 ) -> Result<Vec<Run>, String> {
-    let runs: Vec<_> = courses
+    run_each(evaluate, genes, courses).into_iter().collect()
+}
+
+/// As [`run_all`], with the failures among the runs.
+pub fn run_each(evaluate: &dyn Evaluate, genes: &[f64], courses: &[u64]) -> Vec<RunOrFailure> {
+    let runs = courses
         .par_iter()
-        .map(|&course| guarded(course, || evaluate.run_exactly(genes, course)))
-        .collect();
-    runs.into_iter().collect()
+        .map(|&course| guarded(course, || evaluate.run_exactly(genes, course)));
+    runs.collect()
 }
 
 /// One run of breeding.

@@ -15,6 +15,7 @@
 //! | `experiment.rs` | experiment files |
 //! | `training.rs` | the run manager: generations, champion |
 //! | `verdict.rs` | the champion and the values before training on the test courses |
+//! | `verify.rs` | whether a record is what its experiment gives |
 //! | `workers.rs` | the threads of a training |
 //! | `record.rs` | the checkpoint file |
 //! | `problem.rs` | the genes of a stack, and its runs on a course |
@@ -44,6 +45,7 @@ pub mod study;
 mod sum_of_genes;
 mod training;
 mod verdict;
+mod verify;
 mod workers;
 
 pub use breeder::{Breeder, Candidate, Elite, Method, Nursery, Plan, Start};
@@ -53,7 +55,7 @@ pub use experiment::Experiment;
 pub use front::{Driven, Front, Objective, Standing};
 pub use genes::{Chromosome, Gene, GeneError, Genome, Preset, parameters, put_preset};
 pub use halving::{Halving, halve};
-pub use judge::{Evaluate, Judgement, Run, judge, run_all};
+pub use judge::{Evaluate, Judgement, Run, RunOrFailure, judge, run_all, run_each};
 pub use operators::{Bounds, Operators, repair};
 pub use patterns::patterns_of;
 pub use pool::{Birth, Individual, Pool};
@@ -61,6 +63,9 @@ pub use problem::{CourseEnd, LEVEL, Problem, ProblemError, stack_of};
 pub use racing::{Racing, race};
 pub use record::{Record, RecordError};
 pub use sum_of_genes::{SumOfGenes, genome as sum_of_genes};
-pub use training::{Champion, GenerationReport, Training, TrainingError, mean_score};
+pub use training::{
+    Champion, FailedIndividual, GenerationReport, Training, TrainingError, mean_score, scores_of,
+};
 pub use verdict::{NoRows, Verdict};
+pub use verify::Verification;
 pub use workers::Workers;

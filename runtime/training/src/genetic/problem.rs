@@ -2,10 +2,10 @@
 
 use super::experiment::{Experiment, NameOr};
 use super::genes::{GeneError, Genome};
-use super::judge::{Evaluate, Run};
+use super::judge::{Evaluate, Run, RunOrFailure};
 use crate::course::{Course, CourseError, End, Setup};
 use crate::experiment::{self as bench, ExperimentError, Results};
-use crate::{Measured, measure, measure_while};
+use crate::{Measured, Row, measure, measure_while};
 use roadwright_agent::{Controller, Fitness, Registry};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{ModuleSetting, Scenario, Stack, file};
@@ -146,7 +146,7 @@ impl Problem {
     }
 
     /// Runs of some genes on courses from a seed on, each on the next one, as results that `bench` could have
-    /// made. `None` if one of the runs has no row.
+    /// made. `None` if one of the runs has neither a row nor failed.
     ///
     /// # Errors
     /// If the course cannot be driven with them.
@@ -154,7 +154,7 @@ impl Problem {
         &self,
         genes: &[f64],
         first_seed: u64,
-        runs: &[Run],
+        runs: &[RunOrFailure],
     ) -> Result<Option<Results>, ExperimentError> {
         let setup = self.setup_of(genes);
         let experiment = bench::Experiment {
@@ -170,7 +170,16 @@ impl Problem {
             threads: 1,
         };
         let head = experiment.head()?;
-        let rows: Option<Vec<_>> = runs.iter().map(|run| run.row.clone()).collect();
+        let row = |(seed, run): (u64, &RunOrFailure)| match run {
+            Ok(run) => run.row.clone(),
+            Err(reason) => {
+                // Failures of runs begin with their seeds, which rows have for themselves.
+                let known = format!("seed {seed}: ");
+                let reason = reason.strip_prefix(&known).unwrap_or(reason);
+                Some(Row::failed(seed, reason.to_owned()))
+            }
+        };
+        let rows: Option<Vec<_>> = (first_seed..).zip(runs).map(row).collect();
         Ok(rows.map(|rows| Results::of_rows(head, rows)))
     }
 
@@ -228,21 +237,6 @@ impl Problem {
             ..self.setup.clone()
         }
     }
-
-    /// A fault of a module that is trained: the host drives on without it, which is not what is to be
-    /// rated.
-    fn fault(&self, world: &World) -> Option<String> {
-        // Asked at each look of each run: the log is searched only if there is anything to find.
-        if world.faults().is_empty() {
-            return None;
-        }
-        let is_trained = |module: &str| self.genome.genes().iter().any(|g| g.module == module);
-        // Faults of other modules are none of the genes' doing.
-        let fault = world
-            .log()
-            .find(|line| line.is_fault && is_trained(&line.module))?;
-        Some(format!("{}: {}", fault.module, fault.text))
-    }
 }
 
 /// The stack that an experiment trains: a controller's name stands for the built-in modules around it.
@@ -278,24 +272,23 @@ pub fn stack_of(
 }
 
 impl Problem {
+    /// A run in which a module failed says nothing of the genes, whichever module it was.
     fn drive(&self, setup: &Setup, course: u64) -> Result<Run, String> {
         let mut watch = Watch::default();
-        let mut fault = None;
-        // The first fault of a trained module ends the run: its score would say little of the genes.
-        let goes_on = &mut |world: &World| {
-            fault = self.fault(world);
-            fault.is_none() && watch.goes_on(world)
-        };
+        let goes_on = &mut |world: &World| watch.goes_on(world);
         let measured = measure_while(&self.course, setup, &self.modules, course, goes_on);
         let row = measured.map_err(|error| error.to_string())?.row;
-        if let Some(fault) = fault {
-            return Err(fault);
+        if let Some(reason) = &row.failed {
+            return Err(format!("seed {course}: {reason}"));
         }
+        let fitness = row
+            .fitness
+            .ok_or_else(|| format!("seed {course}: there is no fitness"))?;
         Ok(Run {
             score: if self.lower_is_better {
-                row.fitness
+                fitness
             } else {
-                -row.fitness
+                -fitness
             },
             drives: row.drives,
             completed: row.completed,

@@ -16,8 +16,8 @@ use thiserror::Error;
 /// The value of the key `format` in every record.
 pub const FORMAT: &str = "roadwright-training";
 
-/// Version of the format.
-pub const VERSION: u32 = 1;
+/// Version of the format that is written. The hash of records of version 1 covers their generations only.
+pub const VERSION: u32 = 2;
 
 /// Largest record that is read, bytes: thousands of generations.
 pub const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
@@ -44,10 +44,38 @@ pub struct RecordedChampion {
     pub preset: Preset,
     /// Each gene before and after training, in words.
     pub changes: Vec<(String, String)>,
-    /// Score on each test course.
-    pub held_out: Vec<f64>,
+    /// Score on each test course; `None` where a module failed.
+    pub held_out: Vec<Option<f64>>,
     /// The same of the values before training.
-    pub start: Vec<f64>,
+    pub start: Vec<Option<f64>>,
+}
+
+impl RecordedChampion {
+    /// The champion with some genes, and scores on the test courses of him and of the values before training.
+    pub fn new(
+        genome: &Genome,
+        champion: &[f64],
+        held_out: Vec<Option<f64>>,
+        start: Vec<Option<f64>>,
+    ) -> Self {
+        let before = genome.start();
+        let genes = genome.genes().iter().zip(&before).zip(champion);
+        Self {
+            genes: genome.print(champion),
+            preset: genome.preset(champion),
+            changes: genes
+                .map(|((gene, &before), &after)| (gene.in_words(before), gene.in_words(after)))
+                .collect(),
+            held_out,
+            start,
+        }
+    }
+
+    /// Test courses on which he or the values before training failed.
+    pub fn failures(&self) -> usize {
+        let scores = self.held_out.iter().chain(&self.start);
+        scores.filter(|score| score.is_none()).count()
+    }
 }
 
 /// One generation.
@@ -61,13 +89,17 @@ pub struct Record {
     pub format: String,
     /// Version of the format.
     pub version: u32,
+    /// Version of the program that wrote it; empty in records of version 1.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub roadwright: String,
     /// The experiment.
     pub experiment: Experiment,
     /// Names of the genes, in the order of chromosomes.
     pub genes: Vec<String>,
     /// Hash of what the candidates drive on, 16 hexadecimal digits.
     pub course_hash: String,
-    /// Hash of the generations, 16 hexadecimal digits: a damaged record is not resumed.
+    /// Hash of everything in the record, 64 hexadecimal digits: a damaged record is neither resumed, compared nor
+    /// applied. In records of version 1 it covers the generations only and has 16 digits.
     pub hash: String,
     /// The generations in order.
     pub generations: Vec<Generation>,
@@ -85,8 +117,8 @@ pub enum RecordError {
     /// It was made by another version.
     #[error("version {0} of the format is not known: a newer Roadwright has made it")]
     Version(u32),
-    /// Its generations are not those that were written.
-    #[error("its generations do not have the hash that stands beside them: it is damaged")]
+    /// It is not what was written.
+    #[error("it does not have the hash that stands in it: it was damaged or changed")]
     Damaged,
     /// It is of another experiment.
     #[error("it is the record of another experiment: {0} is different; use another --out")]
@@ -108,10 +140,11 @@ impl Record {
         Self {
             format: FORMAT.into(),
             version: VERSION,
+            roadwright: env!("CARGO_PKG_VERSION").into(),
             experiment: experiment.clone(),
             genes: genome.genes().iter().map(|gene| gene.name()).collect(),
             course_hash: format!("{course_hash:016x}"),
-            hash: hash_of(&[]),
+            hash: String::new(),
             generations: Vec::new(),
             champion: None,
         }
@@ -147,9 +180,31 @@ impl Record {
         all.filter(|judged| judged.judgement.struck_out).count()
     }
 
-    /// The record as the text of a file.
+    /// Whether its hash covers everything in it. It covers the generations only in records of version 1.
+    pub fn is_sealed(&self) -> bool {
+        self.version >= 2
+    }
+
+    /// The hash of everything in it. Fields that are added to the format must leave nothing behind where they have
+    /// their default, otherwise records that were written before do not fit any more.
+    fn seal(&self) -> String {
+        let all = (
+            self.version,
+            &self.roadwright,
+            &self.experiment,
+            &self.genes,
+            &self.course_hash,
+            &self.generations,
+            &self.champion,
+        );
+        let text = serde_json::to_vec(&all).expect("a record is plain data");
+        blake3::hash(&text).to_hex().to_string()
+    }
+
+    /// The record as the text of a file, in the current version of the format.
     pub fn to_text(&mut self) -> String {
-        self.hash = hash_of(&self.generations);
+        self.version = VERSION;
+        self.hash = self.seal();
         let mut text = serde_json::to_string(self).expect("a record is plain data");
         text.push('\n');
         text
@@ -173,11 +228,16 @@ impl Record {
             let message = format!("its format is \"{}\", not \"{FORMAT}\"", header.format);
             return Err(RecordError::Text(message));
         }
-        if header.version != VERSION {
+        if !(1..=VERSION).contains(&header.version) {
             return Err(RecordError::Version(header.version));
         }
         let record: Self = serde_json::from_str(text).map_err(no_record)?;
-        if record.hash != hash_of(&record.generations) {
+        let hash = if record.is_sealed() {
+            record.seal()
+        } else {
+            hash_of(&record.generations)
+        };
+        if record.hash != hash {
             return Err(RecordError::Damaged);
         }
         Ok(record)
@@ -211,26 +271,39 @@ impl Record {
     /// If it asks for others.
     pub fn replay(&self, genome: &Genome, breeder: &mut dyn Breeder) -> Result<(), RecordError> {
         for (index, generation) in self.generations.iter().enumerate() {
-            let asked = breeder.ask();
-            // The genes as they are printed: what a file says is what is compared.
-            let is_same = |(candidate, judged): (&Candidate, &Judged)| {
-                let (generation, number) = judged.birth;
-                let birth = Birth { generation, number };
-                candidate.birth == birth && genome.print(&candidate.genes) == judged.genes
-            };
-            let same = asked.len() == generation.len() && asked.iter().zip(generation).all(is_same);
-            if !same {
-                return Err(RecordError::Generation {
-                    generation: index + 1,
-                });
-            }
-            let fitness: Vec<_> = generation.iter().map(|j| j.judgement.fitness()).collect();
-            breeder.tell(&fitness);
+            let told = tell_again(genome, breeder, generation);
+            told.ok_or(RecordError::Generation {
+                generation: index + 1,
+            })?;
         }
         Ok(())
     }
 }
 
+/// Tells a breeder a generation that is in a record. Returns the candidates that it asked for, `None` if they are
+/// not those of the record.
+pub(super) fn tell_again(
+    genome: &Genome,
+    breeder: &mut dyn Breeder,
+    generation: &Generation,
+) -> Option<Vec<Candidate>> {
+    let asked = breeder.ask();
+    // The genes as they are printed: what a file says is what is compared.
+    let is_same = |(candidate, judged): (&Candidate, &Judged)| {
+        let (generation, number) = judged.birth;
+        let birth = Birth { generation, number };
+        candidate.birth == birth && genome.print(&candidate.genes) == judged.genes
+    };
+    let same = asked.len() == generation.len() && asked.iter().zip(generation).all(is_same);
+    if !same {
+        return None;
+    }
+    let fitness: Vec<_> = generation.iter().map(|j| j.judgement.fitness()).collect();
+    breeder.tell(&fitness);
+    Some(asked)
+}
+
+/// The hash of records of version 1.
 fn hash_of(generations: &[Generation]) -> String {
     let text = serde_json::to_vec(generations).expect("generations are plain data");
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);

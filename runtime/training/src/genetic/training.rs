@@ -1,16 +1,17 @@
 //! The run manager: asks the breeder, has candidates judged, keeps the record, chooses a champion.
 
-use super::breeder::{Breeder, Method, Nursery, Start};
+use super::breeder::{Breeder, Candidate, Method, Nursery, Start};
 use super::cma::CmaEs;
 use super::cross_entropy::CrossEntropy;
 use super::experiment::{Experiment, Seeds};
 use super::genes::{Chromosome, Genome};
 use super::halving::halve;
-use super::judge::{Evaluate, Judgement, Run, judge, run_all};
+use super::judge::{Evaluate, Judgement, Run, RunOrFailure, judge, run_all, run_each};
 use super::pool::Pool;
 use super::racing::race;
-use super::record::{Generation, Record, RecordError};
+use super::record::{Generation, Record, RecordError, tell_again};
 use serde::Serialize;
+use std::fmt;
 use thiserror::Error;
 
 /// Champions are chosen among so many of those that led the pool, the latest ones.
@@ -59,10 +60,28 @@ pub struct Champion {
     pub validation: f64,
     /// How many were tried there.
     pub finalists: usize,
-    /// His runs on the held-out test courses.
-    pub held_out: Vec<Run>,
+    /// Why some of them could not be chosen: drives on validation courses on which a module failed.
+    pub failed_finalists: Vec<String>,
+    /// His runs on the held-out test courses, in their order. One on which a module failed is no result.
+    pub held_out: Vec<RunOrFailure>,
     /// The same of the values before training.
-    pub start: Vec<Run>,
+    pub start: Vec<RunOrFailure>,
+}
+
+/// An individual that could not be judged because a module failed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailedIndividual {
+    /// Number of the generation, from 1.
+    pub generation: usize,
+    /// On which course which module failed, when, and why.
+    pub reason: String,
+}
+
+impl fmt::Display for FailedIndividual {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { generation, reason } = self;
+        write!(f, "generation {generation}, {reason}; this is no result")
+    }
 }
 
 /// Why training cannot go on.
@@ -80,6 +99,9 @@ pub enum TrainingError {
     /// A baseline cannot be set up.
     #[error("{0}")]
     Method(String),
+    /// The champion failed on all test courses.
+    #[error("the champion fails on all test courses: {0}")]
+    Champion(String),
     /// The stack that is compared with cannot be run.
     #[error("the values before training cannot be run: {0}")]
     Start(String),
@@ -131,37 +153,50 @@ impl<'a> Training<'a> {
         let mut training = Self::new(experiment, genome, evaluate)?;
         record.check_same(&training.record)?;
         // Generation by generation: the leaders of the pool are collected as they were.
-        for (index, generation) in record.generations.iter().enumerate() {
-            let one = Record {
-                generations: vec![generation.clone()],
-                ..training.record.clone()
-            };
-            let told = one.replay(genome, &mut *training.breeder);
-            told.map_err(|_| RecordError::Generation {
-                generation: index + 1,
-            })?;
-            training.record.generations.push(generation.clone());
-            training.note();
+        for generation in &record.generations {
+            training.take_over(generation)?;
         }
         Ok(training)
+    }
+
+    /// Takes over the next generation of a record as it was judged. Returns the candidates.
+    ///
+    /// # Errors
+    /// If the breeder asks for others.
+    pub(super) fn take_over(
+        &mut self,
+        generation: &Generation,
+    ) -> Result<Vec<Candidate>, TrainingError> {
+        let asked = tell_again(self.genome, &mut *self.breeder, generation);
+        let asked = asked.ok_or(RecordError::Generation {
+            generation: self.record.generations.len() + 1,
+        })?;
+        self.record.generations.push(generation.clone());
+        self.note();
+        Ok(asked)
     }
 
     /// Breeds and judges one generation, on the threads of the current pool.
     pub fn step(&mut self) {
         let asked = self.breeder.ask();
         let number = self.record.generations.len() as u32 + 1;
-        let drives = self.evaluate.drives_of_a_run();
-        let courses = self.experiment.courses_of(number, drives);
-        let places = self.experiment.operators.p;
-        let judged = match (self.experiment.racing, self.experiment.halving) {
-            (Some(racing), _) => race(self.evaluate, &asked, &courses, (racing, places)),
-            (None, Some(halving)) => halve(self.evaluate, &asked, &courses, (halving, places)),
-            (None, None) => judge(self.evaluate, &asked, &courses),
-        };
+        let judged = self.judge_generation(number, &asked);
         let fitness: Vec<_> = judged.iter().map(Judgement::fitness).collect();
         self.breeder.tell(&fitness);
         self.record.push(self.genome, &asked, &judged);
         self.note();
+    }
+
+    /// Judges the candidates of a generation, numbered from 1, on the threads of the current pool.
+    pub(super) fn judge_generation(&self, number: u32, asked: &[Candidate]) -> Vec<Judgement> {
+        let drives = self.evaluate.drives_of_a_run();
+        let courses = self.experiment.courses_of(number, drives);
+        let places = self.experiment.operators.p;
+        match (self.experiment.racing, self.experiment.halving) {
+            (Some(racing), _) => race(self.evaluate, asked, &courses, (racing, places)),
+            (None, Some(halving)) => halve(self.evaluate, asked, &courses, (halving, places)),
+            (None, None) => judge(self.evaluate, asked, &courses),
+        }
     }
 
     /// Notes what came of the last generation.
@@ -209,6 +244,16 @@ impl<'a> Training<'a> {
         self.reports.len() >= stop.generations as usize || (is_good && !self.reports.is_empty())
     }
 
+    /// The experiment.
+    pub(super) fn experiment(&self) -> &Experiment {
+        self.experiment
+    }
+
+    /// The genes.
+    pub(super) fn genome(&self) -> &Genome {
+        self.genome
+    }
+
     /// The record so far.
     pub fn record(&mut self) -> &mut Record {
         &mut self.record
@@ -233,16 +278,21 @@ impl<'a> Training<'a> {
     /// is a finalist as well: training gives nothing worse than it was given, up to chance.
     ///
     /// # Errors
-    /// If nobody was fit for judging, or the values before training cannot be run.
+    /// If no individual was fit for judging, or the champion or the values before training fail on all test courses.
     pub fn champion(&self) -> Result<Champion, TrainingError> {
         let finalists = self.finalists();
         let courses = Seeds::all(self.experiment.seeds.validate);
         let mut best: Option<(f64, &Chromosome)> = None;
+        let mut failed_finalists = Vec::new();
         // One after the other, and the courses of each in parallel. Who fails on any of them cannot be
         // champion.
         for genes in &finalists {
-            let Ok(runs) = run_all(self.evaluate, genes, &courses) else {
-                continue;
+            let runs = match run_all(self.evaluate, genes, &courses) {
+                Ok(runs) => runs,
+                Err(failure) => {
+                    failed_finalists.push(failure);
+                    continue;
+                }
             };
             let mean = mean_score(&runs);
             // At a tie the earlier one stays, and before all others the values that training began
@@ -253,13 +303,18 @@ impl<'a> Training<'a> {
         }
         let (validation, genes) = best.ok_or_else(|| self.nobody())?;
         let test = Seeds::all(self.experiment.seeds.test);
-        let start = run_all(self.evaluate, &self.genome.start(), &test);
+        let start = run_each(self.evaluate, &self.genome.start(), &test);
+        let held_out = run_each(self.evaluate, genes, &test);
+        // Of some failures the verdict says how many there were; without any run there is no verdict.
+        some_succeeded(&start).map_err(TrainingError::Start)?;
+        some_succeeded(&held_out).map_err(TrainingError::Champion)?;
         Ok(Champion {
-            held_out: run_all(self.evaluate, genes, &test).map_err(TrainingError::Method)?,
+            held_out,
             genes: genes.clone(),
             validation,
             finalists: finalists.len(),
-            start: start.map_err(TrainingError::Start)?,
+            failed_finalists,
+            start,
         })
     }
 
@@ -286,6 +341,28 @@ impl<'a> Training<'a> {
             }
         }
         finalists
+    }
+
+    /// Individuals whose modules failed, in the order of generations.
+    pub fn failures(&self) -> Vec<FailedIndividual> {
+        let generations = (1..).zip(&self.record.generations);
+        let failed = generations.flat_map(|(generation, judged)| {
+            judged.iter().filter_map(move |judged| {
+                let reason = judged.judgement.failure.clone()?;
+                Some(FailedIndividual { generation, reason })
+            })
+        });
+        failed.collect()
+    }
+
+    /// Reason of the first failure if the training has one generation and all its individuals failed.
+    pub fn failed_from_the_start(&self) -> Option<String> {
+        let [first] = &self.record.generations[..] else {
+            return None;
+        };
+        let failures = first.iter().map(|judged| judged.judgement.failure.clone());
+        let failures: Option<Vec<String>> = failures.collect();
+        failures.and_then(|failures| failures.into_iter().next())
     }
 
     fn nobody(&self) -> TrainingError {
@@ -317,6 +394,17 @@ fn breeder<'a>(
     }
 }
 
+/// Whether any run succeeded.
+///
+/// # Errors
+/// The first failure if none did.
+fn some_succeeded(runs: &[RunOrFailure]) -> Result<(), String> {
+    match runs.first() {
+        Some(Err(failure)) if runs.iter().all(Result::is_err) => Err(failure.clone()),
+        _ => Ok(()),
+    }
+}
+
 /// What the candidates of a generation say together.
 fn figures(generation: &Generation) -> GenerationReport {
     let judgements = || generation.iter().map(|judged| &judged.judgement);
@@ -341,6 +429,12 @@ fn figures(generation: &Generation) -> GenerationReport {
 /// Mean of the scores of runs.
 pub fn mean_score(runs: &[Run]) -> f64 {
     runs.iter().map(|run| run.score).sum::<f64>() / runs.len() as f64
+}
+
+/// Scores of runs in their order; `None` for a run that failed.
+pub fn scores_of(runs: &[RunOrFailure]) -> Vec<Option<f64>> {
+    let score = |run: &RunOrFailure| run.as_ref().ok().map(|run| run.score);
+    runs.iter().map(score).collect()
 }
 
 #[cfg(test)]
@@ -500,8 +594,8 @@ mod tests {
                 Err(RecordError::Text(_))
             ));
         }
-        let newer = text.replacen("\"version\":1", "\"version\":2", 1);
-        assert_eq!(resume(&experiment, &newer), Err(RecordError::Version(2)));
+        let newer = text.replacen("\"version\":2", "\"version\":3", 1);
+        assert_eq!(resume(&experiment, &newer), Err(RecordError::Version(3)));
     }
 
     /// The sum of the genes, but modules fail on all courses for some, and count the runs.
@@ -532,7 +626,11 @@ mod tests {
         assert_ne!(champion.genes[0], 3.0);
         assert_eq!(champion.held_out.len(), 10);
         assert_eq!(champion.start.len(), 10);
-        assert!(mean_score(&champion.held_out) <= mean_score(&champion.start));
+        let mean = |runs: &[RunOrFailure]| {
+            let runs: Result<Vec<Run>, String> = runs.iter().cloned().collect();
+            mean_score(&runs.unwrap())
+        };
+        assert!(mean(&champion.held_out) <= mean(&champion.start));
     }
 
     /// Nobody gets anywhere.

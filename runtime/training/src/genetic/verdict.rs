@@ -1,11 +1,11 @@
 //! The champion and the values before training on courses that nobody has seen.
 
 use super::genes::Genome;
-use super::judge::Run;
+use super::judge::RunOrFailure;
 use super::problem::{LEVEL, Problem};
 use super::record::RecordedChampion;
-use super::training::{Champion, Training};
-use crate::experiment::{Estimate, ExperimentError, Summary};
+use super::training::{Champion, Training, scores_of};
+use crate::experiment::{Estimate, ExperimentError, FailedRun, Summary};
 use thiserror::Error;
 
 /// What training has come to, with error bars.
@@ -17,7 +17,7 @@ pub struct Verdict {
     pub held_out: Summary,
     /// The same of the values before training.
     pub start: Summary,
-    /// Fitness of the champion less that of the start, course by course.
+    /// Fitness of the champion less that of the start, course by course, where neither failed.
     pub difference: Estimate,
 }
 
@@ -44,11 +44,17 @@ impl Verdict {
     ) -> Result<Self, NoRows> {
         // Both drove the same courses in the same order: course by course their common luck cancels
         // out.
+        // A course on which either failed says nothing of the difference.
         let pairs = champion.held_out.iter().zip(&champion.start);
-        let difference =
-            |(trained, before): (&Run, &Run)| training.as_fitness(trained.score - before.score);
-        let differences: Vec<f64> = pairs.map(difference).collect();
-        let summary = |genes: &[f64], runs: &[Run]| {
+        let difference = |(trained, before): (&RunOrFailure, &RunOrFailure)| {
+            let (trained, before) = (trained.as_ref().ok()?, before.as_ref().ok()?);
+            Some(training.as_fitness(trained.score - before.score))
+        };
+        let differences: Vec<f64> = pairs.filter_map(difference).collect();
+        if differences.is_empty() {
+            return Err(NoRows::Empty);
+        }
+        let summary = |genes: &[f64], runs: &[RunOrFailure]| {
             let results = problem.results(genes, first_seed, runs)?;
             results.as_ref().and_then(Summary::of).ok_or(NoRows::Empty)
         };
@@ -60,19 +66,20 @@ impl Verdict {
         })
     }
 
+    /// Runs on the test courses that failed: those of the champion, then those of the values before training.
+    pub fn failures(&self) -> Vec<&FailedRun> {
+        let all = self.held_out.failures.iter().chain(&self.start.failures);
+        all.collect()
+    }
+
     /// The champion as a record keeps him.
     pub fn recorded(&self, genome: &Genome) -> RecordedChampion {
-        let scores = |runs: &[Run]| runs.iter().map(|run| run.score).collect();
-        let before = genome.start();
-        let genes = genome.genes().iter().zip(&before).zip(&self.champion.genes);
-        RecordedChampion {
-            genes: genome.print(&self.champion.genes),
-            preset: genome.preset(&self.champion.genes),
-            changes: genes
-                .map(|((gene, &before), &after)| (gene.in_words(before), gene.in_words(after)))
-                .collect(),
-            held_out: scores(&self.champion.held_out),
-            start: scores(&self.champion.start),
-        }
+        let Champion {
+            genes,
+            held_out,
+            start,
+            ..
+        } = &self.champion;
+        RecordedChampion::new(genome, genes, scores_of(held_out), scores_of(start))
     }
 }

@@ -41,7 +41,10 @@ fn drives_of_the_stream_end_by_mileage_or_time() {
         .filter_map(DriveRow::fitness)
         .sum::<f64>()
         / 40.0;
-    assert_eq!((mean, measured.row.completed), (measured.row.fitness, 40));
+    assert_eq!(
+        (Some(mean), measured.row.completed),
+        (measured.row.fitness, 40)
+    );
     // The intelligent driver stops before obstacles and does not drive around them.
     let idm = Setup::with_driver(Stack::with_controller("idm"));
     let measured = run("obstacle-stream", &idm, 1);

@@ -1,6 +1,6 @@
 //! The command line of `roadwright bench`.
 
-use super::course_arguments::{Compare, League, List, Reproduce, Run, Verify};
+use super::course_arguments::{Compare, League, List, Reproduce, Run, Sign, Verify};
 use clap::{Args, Subcommand, ValueEnum};
 
 /// What to measure.
@@ -12,6 +12,8 @@ pub(crate) enum BenchVerb {
     Run(Box<Run>),
     /// Run rows of results again and compare them bit by bit
     Verify(Verify),
+    /// Sign results or the record of a training, so that others can tell whose they are
+    Sign(Sign),
     /// Compare results in pairs of the same seed
     Compare(Compare),
     /// All built-in controllers on all courses

@@ -1,10 +1,10 @@
 //! `roadwright bench compare`: results against each other, in pairs of the same seed.
 
-use super::course::read;
+use super::course::{check_failures, read};
 use super::course_arguments::Compare;
 use crate::Outcome;
 use crate::commands::print_json;
-use crate::terminal;
+use crate::terminal::{self, say};
 use anyhow::{Context, bail};
 use roadwright_training::experiment::{Results, pairs};
 use roadwright_training::statistics::{Interval, Paired, holm, paired};
@@ -19,6 +19,8 @@ struct Comparison {
     results: String,
     /// Pairs of the same seed.
     pairs: u64,
+    /// Runs of it that failed and are in no pair.
+    failed: usize,
     /// Its mean fitness less that of the first.
     difference: f64,
     standard_deviation: f64,
@@ -43,6 +45,8 @@ struct Document {
     first: String,
     fitness_module: String,
     lower_is_better: bool,
+    /// Runs of the first that failed and are in no pair.
+    failed: usize,
     comparisons: Vec<Comparison>,
 }
 
@@ -51,9 +55,15 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
         bail!("--level {}: expected above 0 and below 1", arguments.level);
     }
     let first = read(&arguments.first)?;
+    check_failures(&first, &arguments.first, arguments.without_failed)?;
+    tell_unfinished(&first, &arguments.first);
     let mut found: Vec<(&Path, Paired)> = Vec::new();
+    let mut failed = Vec::new();
     for path in &arguments.others {
         let other = read(path)?;
+        check_failures(&other, path, arguments.without_failed)?;
+        tell_unfinished(&other, path);
+        failed.push(other.failures().len());
         let of = || format!("{} and {}", arguments.first.display(), path.display());
         let paired = pair(&first, &other, arguments.level).with_context(of)?;
         found.push((path.as_path(), paired));
@@ -61,13 +71,17 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     // All comparisons first: Holm's correction of each depends on how many there are and on their
     // order.
     let p: Vec<f64> = found.iter().map(|(_, paired)| paired.p).collect();
-    let comparisons = found.iter().zip(holm(&p));
+    let comparisons = found.iter().zip(holm(&p)).zip(failed);
     let document = Document {
         first: arguments.first.display().to_string(),
         fitness_module: first.head.fitness.clone(),
         lower_is_better: first.head.lower_is_better,
+        failed: first.failures().len(),
         comparisons: comparisons
-            .map(|((path, paired), p_holm)| comparison(path, paired, p_holm, &first))
+            .map(|(((path, paired), p_holm), failed)| Comparison {
+                failed,
+                ..comparison(path, paired, p_holm, &first)
+            })
             .collect(),
     };
     if arguments.json {
@@ -76,6 +90,17 @@ pub(crate) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
         print(&document)?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Says that an experiment was interrupted: where it ended was then no rule's doing.
+fn tell_unfinished(results: &Results, path: &Path) {
+    if results.stopped.is_none() {
+        let runs = results.rows.len();
+        say!(
+            "{}: it is not finished; its {runs} runs are compared",
+            path.display()
+        );
+    }
 }
 
 /// The rows of both that have a seed in common.
@@ -101,6 +126,7 @@ fn comparison(path: &Path, paired: &Paired, p_holm: f64, first: &Results) -> Com
     Comparison {
         results: path.display().to_string(),
         pairs: paired.count,
+        failed: 0,
         difference: paired.mean,
         standard_deviation: paired.standard_deviation,
         standard_error: paired.standard_error,
@@ -141,6 +167,13 @@ fn print(document: &Document) -> anyhow::Result<()> {
             bootstrap: [from, to],
             ..
         } = found;
+        if document.failed + found.failed > 0 {
+            writeln!(
+                out,
+                "  runs that failed are in no pair: {} of the first, {} of these",
+                document.failed, found.failed
+            )?;
+        }
         let level = found.level * 100.0;
         writeln!(
             out,

@@ -5,6 +5,7 @@ use super::course_arguments::{Common, List, Run};
 use super::files::Files;
 use super::mileage_log::MileageLog;
 use super::reproduce::line_of;
+use super::tell_failures;
 use crate::commands::plot::Figure;
 use crate::commands::{keep_stdout, print_json, write_json};
 use crate::terminal::{self, say};
@@ -76,6 +77,9 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let modules = host.registry();
     let against = arguments.until_difference.as_deref();
     let against = against.map(read).transpose()?;
+    if let (Some(other), Some(path)) = (&against, &arguments.until_difference) {
+        check_failures(other, path, arguments.without_failed)?;
+    }
     let experiment = Experiment {
         course: &course,
         setup: &setup,
@@ -108,6 +112,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         .map(|other| Against::new(arguments, other, &results))
         .transpose()?
         .flatten();
+    tell_failures(&results.failures());
     let Some(summary) = Summary::of(&results) else {
         bail!("interrupted before the first run was done");
     };
@@ -124,10 +129,12 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         )?,
         None => print(&course, &summary, difference.as_ref())?,
     }
-    Ok(match summary.stopped {
-        Some(_) => Outcome::Fine,
-        // Interrupted: there are results, but fewer than were asked for.
-        None => Outcome::Findings,
+    // Interrupted, or with runs that failed: there are results, but fewer than were asked for.
+    let is_whole = summary.stopped.is_some() && summary.failed == 0;
+    Ok(if is_whole {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
     })
 }
 
@@ -136,7 +143,7 @@ fn plot(course: &Course, results: &Results, summary: &Summary) -> Figure {
     // A scenario of one's own has a path for a name.
     let name = Path::new(&course.name).file_name().unwrap_or_default();
     let name = name.to_string_lossy();
-    let fitness: Vec<f64> = results.rows.iter().map(|row| row.fitness).collect();
+    let fitness = results.fitnesses();
     let better = if summary.lower_is_better {
         "lower"
     } else {
@@ -318,6 +325,22 @@ pub(super) fn read(path: &Path) -> anyhow::Result<Results> {
     Ok(results)
 }
 
+/// Refuses to compare with results of which some runs failed, unless that was asked for.
+pub(super) fn check_failures(
+    results: &Results,
+    path: &Path,
+    without_failed: bool,
+) -> anyhow::Result<()> {
+    let (failed, runs) = (results.failures().len(), results.rows.len());
+    if failed == 0 || without_failed {
+        return Ok(());
+    }
+    bail!(
+        "{}: {failed} of {runs} runs failed, and failures are not random; --without-failed compares the others",
+        path.display()
+    )
+}
+
 /// Reads results, also some whose rows were changed.
 pub(super) fn read_unchecked(path: &Path) -> anyhow::Result<Results> {
     let at = || format!("cannot read {}", path.display());
@@ -377,7 +400,8 @@ impl Watcher for Looker<'_> {
         self.bar.set_length(expected);
         self.bar.set_position(results.rows.len() as u64);
         let rows = results.rows.len();
-        if rows < self.next.load(Ordering::Relaxed) {
+        // As long as all runs have failed there is nothing to write, and if they all do there is no file.
+        if rows < self.next.load(Ordering::Relaxed) || results.fitnesses().is_empty() {
             return;
         }
         // All rows are written each time: the more there are, the more have to come before the next time.
@@ -390,11 +414,15 @@ impl Watcher for Looker<'_> {
 
 fn print(course: &Course, summary: &Summary, difference: Option<&Against>) -> anyhow::Result<()> {
     let mut out = terminal::out();
-    let last = summary.first_seed + summary.runs - 1;
+    let last = summary.first_seed + summary.runs + summary.failed as u64 - 1;
     writeln!(out, "{}: {}", course.name, course.doc)?;
+    let failed = match summary.failed {
+        0 => String::new(),
+        failed => format!("; {failed} more failed and count nowhere"),
+    };
     writeln!(
         out,
-        "runs       {}, seeds {} to {last}",
+        "runs       {}, seeds {} to {last}{failed}",
         summary.runs, summary.first_seed
     )?;
     writeln!(

@@ -1,6 +1,7 @@
 //! The command line of `roadwright bench list`, `run`, `verify`, `compare`, `league` and `reproduce`.
 
 use crate::arguments::ExtensionFlags;
+use crate::commands::sampling::SampleFlags;
 use clap::{ArgGroup, Args};
 use roadwright_scenario::DynamicsLevel;
 use roadwright_training::experiment::{MAX_RUNS, MIN_RUNS};
@@ -17,8 +18,8 @@ pub(crate) struct List {
 #[command(
     group = ArgGroup::new("stop").args(["runs", "until_se", "until_width", "until_difference"]),
     after_help = "A run is one seed: the same course and seed give the same run, bit for bit. With --out an \
-experiment that was interrupted goes on where it was; FILE.csv is written beside FILE.\nStopped by a \
-signal it ends with 128 and the number of the signal (Ctrl-C: 130)."
+experiment that was interrupted resumes from it; FILE.csv is written beside FILE.\nExit code 1 if a module failed in \
+ a run: such a run is no result.\nStopped by a signal it ends with 128 and the number of the signal (Ctrl-C: 130)."
 )]
 pub(crate) struct Run {
     /// A course (`bench list` shows them), or a scenario file of one's own
@@ -48,6 +49,9 @@ pub(crate) struct Run {
     /// Until the mean difference to these results, seed by seed, is known to be above or below 0
     #[arg(long, value_name = "RESULTS")]
     pub(crate) until_difference: Option<PathBuf>,
+    /// Compare with the runs of --until-difference that did not fail, although failures are not random
+    #[arg(long, requires = "until_difference")]
+    pub(crate) without_failed: bool,
     /// Runs before an --until may stop; --runs does not ask
     #[arg(long, value_name = "N", default_value_t = MIN_RUNS)]
     pub(crate) min_runs: u64,
@@ -88,15 +92,39 @@ pub(crate) struct Common {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "Exit code 1 if a row comes out otherwise, or the rows were changed.")]
+#[command(
+    after_help = "Exit code 1 if a row comes out otherwise, if direction, end or hash do not fit, or if the \
+experiment is not finished."
+)]
 pub(crate) struct Verify {
     /// Results that `bench run --out` has written
     pub(crate) results: PathBuf,
-    /// Run all rows again [default: a tenth of them, five at least]
-    #[arg(long)]
-    pub(crate) all: bool,
+    #[command(flatten)]
+    pub(crate) sample: SampleFlags,
+    /// The results that `bench run --until-difference` compared with
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) against: Option<PathBuf>,
+    /// Check the signature FILE.minisig beside the file with this public key
+    #[arg(long, value_name = "KEY.pub")]
+    pub(crate) signed_by: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Writes FILE.minisig beside FILE. Keys and signatures are those of minisign. `bench verify` and \
+`train verify` check them with --signed-by KEY.pub."
+)]
+pub(crate) struct Sign {
+    /// Results, or the record of a training
+    pub(crate) file: PathBuf,
+    /// The secret key
+    #[arg(long, value_name = "KEY")]
+    pub(crate) key: PathBuf,
+    /// Make the key first, without a password, and its public half KEY.pub
+    #[arg(long)]
+    pub(crate) new_key: bool,
 }
 
 #[derive(Debug, Args)]
@@ -110,6 +138,9 @@ pub(crate) struct Compare {
     /// Results on the same course
     #[arg(required = true)]
     pub(crate) others: Vec<PathBuf>,
+    /// Compare the runs that did not fail, although failures are not random
+    #[arg(long)]
+    pub(crate) without_failed: bool,
     /// Level of intervals
     #[arg(long, default_value_t = 0.95)]
     pub(crate) level: f64,
@@ -121,9 +152,14 @@ pub(crate) struct Compare {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Drives courses from seed 300001 on, on which no rule that ships was chosen. Controllers that \
-are made for one course drive only that."
+are made for one course drive only that.\nExit code 1 if a module failed in a run: such a run is no result."
 )]
 pub(crate) struct League {
+    /// Courses [default: all]
+    pub(crate) courses: Vec<String>,
+    /// A controller from outside that drives as well
+    #[arg(long = "controller", value_name = "ID")]
+    pub(crate) controllers: Vec<String>,
     /// Runs of each controller on each course
     #[arg(long, default_value_t = MIN_RUNS, value_name = "N")]
     pub(crate) runs: u64,
@@ -137,6 +173,8 @@ pub(crate) struct League {
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
 }
 
 #[derive(Debug, Args)]

@@ -82,6 +82,10 @@ impl Files {
 
     /// Writes the results and the log that belongs to them, so that the command can resume after any end.
     pub(super) fn keep(&self, results: &Results, log: Option<&MileageLog>) -> anyhow::Result<()> {
+        // Runs that all failed are no results.
+        if results.fitnesses().is_empty() {
+            return Ok(());
+        }
         // The log first, because a resumed command drops the rows of the log that its results do not have.
         if let (Some(Log::Checkpoint(place)), Some(log)) = (&self.log, log) {
             place.write(log.text().as_bytes())?;
@@ -99,6 +103,9 @@ impl Files {
         log: Option<&MileageLog>,
     ) -> anyhow::Result<()> {
         self.keep(results, log)?;
+        if results.fitnesses().is_empty() {
+            return Ok(());
+        }
         if let (Some(Log::AtEnd(place)), Some(log)) = (&self.log, log) {
             self.outputs.write(place, log.text().as_bytes())?;
         }

@@ -1,12 +1,13 @@
-//! `roadwright bench league`: all built-in controllers on all courses.
+//! `roadwright bench league`: controllers on courses, the built-in ones on all.
 
 use super::course_arguments::League;
 use super::results_of;
-use crate::Outcome;
-use crate::commands::print_json;
-use crate::terminal;
+use crate::commands::{keep_stdout, write_json};
+use crate::terminal::{self, say};
+use crate::{Outcome, extensions};
 use anyhow::Context;
 use roadwright_agent::{Controller, Registry};
+use roadwright_extension::Wanted;
 use roadwright_scenario::Stack;
 use roadwright_simulation::builtin_modules;
 use roadwright_training::experiment::{Estimate, Summary};
@@ -23,13 +24,24 @@ struct Entry {
 }
 
 pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
-    let modules = builtin_modules();
+    let courses = match &arguments.courses[..] {
+        [] => Course::all(),
+        names => names
+            .iter()
+            .map(|name| Course::named(name))
+            .collect::<Result<_, _>>()?,
+    };
+    // Before the modules are opened, which may print.
+    let document = arguments.json.then(keep_stdout).transpose()?;
+    let wanted = Wanted::Ids(arguments.controllers.iter().cloned().collect());
+    let host = extensions::open(&arguments.extensions, None, wanted, arguments.json)?;
+    let modules = host.registry();
+    let controllers = controllers(arguments, &modules)?;
     let mut table = Vec::new();
-    for course in Course::all() {
-        let entries = modules.of::<dyn Controller>().iter();
-        let entries = entries.filter(|entry| course.is_for(entry.info.id));
-        let mut entries = entries
-            .map(|entry| of_controller(arguments, &course, &modules, entry.info.id))
+    for course in courses {
+        let ids = controllers.iter().copied().filter(|id| course.is_for(id));
+        let mut entries = ids
+            .map(|id| of_controller(arguments, &course, &modules, id))
             .collect::<anyhow::Result<Vec<Entry>>>()?;
         entries.sort_by(|a, b| {
             let order = a.summary.fitness.mean.total_cmp(&b.summary.fitness.mean);
@@ -41,12 +53,45 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
         });
         table.extend(entries);
     }
-    if arguments.json {
-        print_json(&table)?;
-    } else {
-        print(&table, arguments.markdown)?;
+    for Entry {
+        controller,
+        summary,
+    } in &table
+    {
+        for failed in &summary.failures {
+            say!("{}, {controller}, {failed}", summary.course);
+        }
     }
-    Ok(Outcome::Fine)
+    match document {
+        Some(mut out) => write_json(&mut *out, &table)?,
+        None => print(&table, arguments.markdown)?,
+    }
+    let has_failed = table.iter().any(|entry| entry.summary.failed > 0);
+    Ok(if has_failed {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
+}
+
+/// The built-in controllers, and those from outside that were asked for.
+fn controllers(arguments: &League, modules: &Registry) -> anyhow::Result<Vec<&'static str>> {
+    let of = |modules: &Registry| -> Vec<&'static str> {
+        let entries = modules.of::<dyn Controller>().iter();
+        entries.map(|entry| entry.info.id).collect()
+    };
+    let (mut ids, known) = (of(&builtin_modules()), of(modules));
+    for wanted in &arguments.controllers {
+        let id = known.iter().copied().find(|id| id == wanted);
+        let id = id.with_context(|| {
+            let known = known.join(", ");
+            format!("--controller {wanted}: there is none of that name; there are: {known}")
+        })?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+    }
+    Ok(ids)
 }
 
 fn of_controller(
@@ -101,7 +146,10 @@ fn print(table: &[Entry], is_markdown: bool) -> anyhow::Result<()> {
         line([
             summary.course.clone(),
             (*controller).to_owned(),
-            summary.runs.to_string(),
+            match summary.failed {
+                0 => summary.runs.to_string(),
+                failed => format!("{} ({failed} failed)", summary.runs),
+            },
             with_interval(&summary.completed_share, 3),
             summary.fitness_module.clone(),
             with_interval(&summary.fitness, 3),

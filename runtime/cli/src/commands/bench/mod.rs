@@ -18,8 +18,9 @@ mod verify;
 
 pub(crate) use arguments::BenchVerb;
 pub(crate) use compare::compare;
-pub(crate) use course_arguments::Compare;
+pub(crate) use course_arguments::{Compare, Sign};
 
+use crate::terminal::say;
 use crate::{Outcome, progress};
 use anyhow::{Context, bail};
 use roadwright_agent::Registry;
@@ -27,7 +28,7 @@ use roadwright_scenario::{DynamicsLevel, RoadId, Scenario};
 use roadwright_simulation::{
     Ending, JunctionWatch, Observer, RunOptions, Session, World, builtin_modules,
 };
-use roadwright_training::experiment::{Experiment, Results, Stop, Watcher};
+use roadwright_training::experiment::{Experiment, FailedRun, Results, Stop, Watcher};
 use roadwright_training::{Course, Setup, UNSEEN_SEED};
 
 pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
@@ -36,6 +37,7 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
         BenchVerb::List(arguments) => course::list(arguments),
         BenchVerb::Run(arguments) => course::run(arguments),
         BenchVerb::Verify(arguments) => verify::verify(arguments),
+        BenchVerb::Sign(arguments) => super::signature::sign(arguments),
         BenchVerb::Compare(arguments) => compare(arguments),
         BenchVerb::League(arguments) => league::league(arguments),
         BenchVerb::Reproduce(arguments) => reproduce::reproduce(arguments),
@@ -52,6 +54,13 @@ struct UntilInterrupted;
 impl Watcher for UntilInterrupted {
     fn goes_on(&self) -> bool {
         !progress::interrupted()
+    }
+}
+
+/// Names each run that failed on standard error: none of them is a result.
+fn tell_failures<'a>(failed: impl IntoIterator<Item = &'a FailedRun>) {
+    for failed in failed {
+        say!("{failed}");
     }
 }
 

@@ -108,13 +108,16 @@ fn run(
     setup: &Setup,
 ) -> anyhow::Result<Results> {
     let course = Course::named(course)?;
-    results_of(&course, setup, modules, (arguments.runs, arguments.threads))
+    let results = results_of(&course, setup, modules, (arguments.runs, arguments.threads))?;
+    if let Some(failed) = results.failures().first() {
+        bail!("{}, {failed}", course.name);
+    }
+    Ok(results)
 }
 
 /// The mean fitness after each run.
 fn accumulated(results: &Results) -> Vec<Accumulated> {
-    let fitness: Vec<f64> = results.rows.iter().map(|row| row.fitness).collect();
-    accumulate(&fitness)
+    accumulate(&results.fitnesses())
 }
 
 /// A line of means while runs come in; the first run has no error bar and is not drawn.
@@ -133,7 +136,7 @@ pub(super) fn line_of(label: &str, points: &[Accumulated]) -> Line {
 
 /// The last of the means, in words.
 fn words(label: &str, results: &Results) -> String {
-    let fitness: Vec<f64> = results.rows.iter().map(|row| row.fitness).collect();
+    let fitness = results.fitnesses();
     let moments = Moments::of(&fitness);
     let interval = student_t(&moments, 0.95).map_or("n = 1: no interval".into(), |interval| {
         format!("95 % interval {:.2} to {:.2}", interval.low, interval.high)

@@ -1,13 +1,14 @@
-//! `roadwright bench verify`: whether the rows of results come out again.
+//! `roadwright bench verify`: whether results are what their experiment gives.
 
 use super::UntilInterrupted;
-use super::course::{find, open, read_unchecked, threads};
+use super::course::{find, open, read, read_unchecked, threads};
 use super::course_arguments::Verify;
-use crate::commands::{keep_stdout, write_json};
+use crate::commands::sampling::{Plan, Sampling};
+use crate::commands::{keep_stdout, signature, write_json};
 use crate::terminal;
 use crate::{Outcome, progress};
 use anyhow::bail;
-use roadwright_training::experiment::{Experiment, Results, sample};
+use roadwright_training::experiment::{Difference, Experiment, NotChecked, Results, not_checked};
 use roadwright_training::{Row, Setup};
 use serde::Serialize;
 use std::io::Write;
@@ -15,14 +16,22 @@ use std::io::Write;
 /// What came of it.
 #[derive(Serialize)]
 struct Verified {
-    /// Whether the rows are those that their hash was made of.
+    /// Version of the format of the file.
+    version: u32,
+    /// Whether the hashes fit the rows and the file.
     hash_fits: bool,
     /// Rows in the results.
     rows: usize,
-    /// Seeds of those that were run again.
+    /// Seeds of the rows that were run again.
     seeds: Vec<u64>,
-    /// Those that came out otherwise.
+    #[serde(flatten)]
+    sampling: Sampling,
+    /// Errors in the head, in the hashes and at the end of the rows.
+    wrong: Vec<String>,
+    /// Rows that came out otherwise.
     different: Vec<Different>,
+    /// Fields that were not checked.
+    not_checked: Vec<Unchecked>,
 }
 
 #[derive(Serialize)]
@@ -31,11 +40,41 @@ struct Different {
     found: Row,
 }
 
+#[derive(Serialize)]
+struct Unchecked {
+    field: &'static str,
+    why: &'static str,
+}
+
+impl From<Difference> for Different {
+    fn from(difference: Difference) -> Self {
+        let Difference { written, found } = difference;
+        Self { written, found }
+    }
+}
+
+impl From<NotChecked> for Unchecked {
+    fn from(not_checked: NotChecked) -> Self {
+        let NotChecked { field, why } = not_checked;
+        Self { field, why }
+    }
+}
+
 pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     let results = read_unchecked(&arguments.results)?;
+    if results.rows.is_empty() {
+        bail!(
+            "{}: there are no rows, so there is nothing to verify",
+            arguments.results.display()
+        );
+    }
     let head = &results.head;
     let course = find(&head.course)?;
     let setup: Setup = head.setup.clone();
+    let against = arguments.against.as_deref().map(read).transpose()?;
+    if head.stop.looks_at_differences() && against.is_none() {
+        bail!("the stopping rule compares with other results: name them with --against");
+    }
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
     let modules = host.registry();
@@ -45,31 +84,44 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
         modules: &modules,
         first_seed: head.first_seed,
         stop: head.stop,
-        against: None,
+        against: against.as_ref(),
         level: head.level,
         threads: threads(arguments.common.threads),
     };
-    let rows = sample(&results, arguments.all);
-    let different = experiment.verify(&results, &rows, &UntilInterrupted)?;
+    let mut wrong = experiment.check(&results)?;
+    if let Some(key) = &arguments.signed_by {
+        wrong.extend(signature::check(&arguments.results, key)?);
+    }
+    let plan = Plan {
+        count: results.rows.len(),
+        at_once: experiment.threads,
+        is_quiet: arguments.common.json,
+    };
+    let mut different = Vec::new();
+    let (sampling, rows) = plan.work_through(&arguments.sample, &mut |rows| {
+        different.extend(experiment.run_again(&results, rows, &UntilInterrupted)?);
+        Ok(!progress::interrupted())
+    })?;
     if progress::interrupted() {
         bail!("interrupted");
     }
+    different.sort_by_key(|difference: &Difference| difference.written.seed);
+    let unchecked = not_checked(&results);
     let verified = Verified {
+        version: results.version(),
         hash_fits: results.check_hash().is_ok(),
         rows: results.rows.len(),
         seeds: rows.iter().map(|&row| results.rows[row].seed).collect(),
-        different: (different.into_iter())
-            .map(|d| Different {
-                written: d.written,
-                found: d.found,
-            })
-            .collect(),
+        sampling,
+        wrong,
+        different: different.into_iter().map(Different::from).collect(),
+        not_checked: unchecked.into_iter().map(Unchecked::from).collect(),
     };
     match document {
         Some(mut out) => write_json(&mut *out, &verified)?,
         None => print(&results, &verified)?,
     }
-    let is_sound = verified.hash_fits && verified.different.is_empty();
+    let is_sound = verified.wrong.is_empty() && verified.different.is_empty();
     Ok(if is_sound {
         Outcome::Fine
     } else {
@@ -77,29 +129,43 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     })
 }
 
+/// A row in words: its fitness and hash, or why it failed.
+fn in_words(row: &Row) -> String {
+    match (row.fitness, &row.failed) {
+        (Some(fitness), None) => format!("fitness {fitness} and hash {}", row.hash),
+        (_, reason) => reason.clone().unwrap_or_else(|| "no fitness".into()),
+    }
+}
+
 fn print(results: &Results, verified: &Verified) -> anyhow::Result<()> {
     let mut out = terminal::out();
-    let (count, all) = (verified.seeds.len(), verified.rows);
-    writeln!(
-        out,
-        "{}: {count} of {all} rows run again",
-        results.head.course
-    )?;
-    if !verified.hash_fits {
-        writeln!(
-            out,
-            "the rows were changed: they do not have the hash in the file"
-        )?;
+    verified
+        .sampling
+        .print(&mut out, &results.head.course, "rows")?;
+    for wrong in &verified.wrong {
+        writeln!(out, "wrong: {wrong}")?;
     }
     for Different { written, found } in &verified.different {
         writeln!(
             out,
-            "seed {}: fitness {} and hash {} in the file, {} and {} now",
-            written.seed, written.fitness, written.hash, found.fitness, found.hash
+            "seed {}: {} in the file, {} now",
+            written.seed,
+            in_words(written),
+            in_words(found)
         )?;
     }
     if verified.different.is_empty() {
         writeln!(out, "all of them came out the same, bit for bit")?;
+    }
+    if !results.is_sealed() {
+        writeln!(
+            out,
+            "version 1 of the format: its hash covers the rows only; course, drivers, fitness, direction and end \
+             were computed again"
+        )?;
+    }
+    for Unchecked { field, why } in &verified.not_checked {
+        writeln!(out, "not checked: {field} ({why})")?;
     }
     out.flush()?;
     Ok(())

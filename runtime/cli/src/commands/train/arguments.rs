@@ -1,6 +1,7 @@
 //! The command line of `roadwright train`.
 
 use crate::arguments::ExtensionFlags;
+use crate::commands::sampling::SampleFlags;
 use clap::{Args, Subcommand};
 use roadwright_scenario::DynamicsLevel;
 use std::path::PathBuf;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
     args_conflicts_with_subcommands = true,
     subcommand_negates_reqs = true,
     after_help = "Stopped at any moment, a training with --out or --resume goes on with --resume as if nothing had \
-happened."
+happened.\nExit code 1 if a module failed in a drive: such a drive is no result."
 )]
 pub(crate) struct Train {
     #[command(subcommand)]
@@ -31,6 +32,8 @@ pub(crate) enum TrainVerb {
     Front(Front),
     /// Write the trained values into a stack of a scenario
     Apply(Apply),
+    /// Breed and drive a record again and compare it bit by bit
+    Verify(Verify),
 }
 
 #[derive(Debug, Clone, Args)]
@@ -94,9 +97,36 @@ pub(crate) struct Compare {
     pub(crate) record: PathBuf,
     /// Others on the same test courses: champions are compared course by course
     pub(crate) others: Vec<PathBuf>,
+    /// Compare the test courses on which no champion failed, although failures are not random
+    #[arg(long)]
+    pub(crate) without_failed: bool,
     /// Print one JSON document and nothing else
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Breeds all generations again with the scores in the record, drives generations again as far as \
+--all, --rows or the time allow, and always chooses the champion again and drives his test courses.\nExit code 1 if \
+anything comes out otherwise, or the training is not over."
+)]
+pub(crate) struct Verify {
+    /// The record of a training that is over
+    pub(crate) record: PathBuf,
+    #[command(flatten)]
+    pub(crate) sample: SampleFlags,
+    /// Check the signature FILE.minisig beside the record with this public key
+    #[arg(long, value_name = "KEY.pub")]
+    pub(crate) signed_by: Option<PathBuf>,
+    /// Threads that drive; the result is the same for any number [default: one for each processor]
+    #[arg(long)]
+    pub(crate) workers: Option<usize>,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
 }
 
 #[derive(Debug, Args)]

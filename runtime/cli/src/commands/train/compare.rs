@@ -1,8 +1,8 @@
 //! `roadwright train compare`: trained values beside those before, and champions beside each other.
 
 use super::arguments::Compare;
-use super::load_record;
 use super::preset::champion;
+use super::{load_record, tell_version};
 use crate::commands::print_json;
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
@@ -16,10 +16,12 @@ use std::path::{Path, PathBuf};
 pub(super) fn compare(arguments: &Compare) -> anyhow::Result<Outcome> {
     let record = load_record(&arguments.record)?;
     let champion = champion(&record, &arguments.record)?;
+    tell_version(&record, &arguments.record);
     if arguments.others.is_empty() {
         return compare_genes(&record, champion, arguments.json);
     }
-    let rows = compare_champions((&record, champion), &arguments.others)?;
+    check_failures(champion, &arguments.record, arguments.without_failed)?;
+    let rows = compare_champions(arguments, (&record, champion))?;
     if arguments.json {
         print_json(&serde_json::json!({"record": arguments.record, "others": rows}))?;
     } else {
@@ -73,17 +75,21 @@ struct Row {
 }
 
 fn compare_champions(
+    arguments: &Compare,
     first: (&Record, &RecordedChampion),
-    others: &[PathBuf],
 ) -> anyhow::Result<Vec<Row>> {
     let mut found: Vec<(&PathBuf, Paired)> = Vec::new();
-    for path in others {
+    for path in &arguments.others {
         let other = load_record(path)?;
         let champion = champion(&other, path)?;
+        tell_version(&other, path);
+        check_failures(champion, path, arguments.without_failed)?;
         check_comparable(first.0, &other, path)?;
         let scores = champion.held_out.iter().copied();
-        // Course by course: both were judged on the same seeds in the same order, as was checked.
-        let pairs: Vec<_> = scores.zip(first.1.held_out.iter().copied()).collect();
+        // Course by course: both were judged on the same seeds in the same order, as was checked. A course on which
+        // either failed says nothing.
+        let pairs = scores.zip(first.1.held_out.iter().copied());
+        let pairs: Vec<_> = pairs.filter_map(|(own, first)| own.zip(first)).collect();
         let difference = paired(&pairs, LEVEL);
         let difference = difference.context("one course tells nothing: take more test seeds")?;
         found.push((path, difference));
@@ -102,6 +108,25 @@ fn compare_champions(
             p_holm,
         })
         .collect())
+}
+
+/// Refuses to compare champions of which some failed on test courses, unless that was asked for.
+fn check_failures(
+    champion: &RecordedChampion,
+    path: &Path,
+    without_failed: bool,
+) -> anyhow::Result<()> {
+    let courses = champion.held_out.len();
+    let failed = champion.held_out.iter().filter(|score| score.is_none());
+    let failed = failed.count();
+    if failed == 0 || without_failed {
+        return Ok(());
+    }
+    bail!(
+        "{}: the champion failed on {failed} of {courses} test courses, and failures are not random; \
+         --without-failed compares the others",
+        path.display()
+    )
 }
 
 /// Champions are compared if they were judged on the same courses by the same fitness.

@@ -71,7 +71,10 @@ fn line(factor: f64, generations: u32, seeds: usize) -> anyhow::Result<Line> {
         while !training.is_over() {
             training.step();
         }
-        means.push(mean_score(&training.champion()?.held_out));
+        let held_out = training.champion()?.held_out;
+        let runs: Result<Vec<_>, String> = held_out.into_iter().collect();
+        let runs = runs.map_err(|failed| anyhow::anyhow!("{failed}; this is no result"))?;
+        means.push(mean_score(&runs));
     }
     Ok(Line {
         factor,

@@ -9,12 +9,13 @@ mod preset;
 mod report;
 mod run;
 mod study;
+mod verify;
 
 pub(crate) use arguments::Train;
 pub(crate) use check::check_experiment;
 
 use crate::Outcome;
-use crate::terminal;
+use crate::terminal::{self, say};
 use anyhow::{Context, bail};
 use arguments::TrainVerb;
 use roadwright_training::genetic::experiment::{self, Experiment};
@@ -28,6 +29,7 @@ pub(crate) fn train(arguments: &Train) -> anyhow::Result<Outcome> {
         Some(TrainVerb::Compare(compare)) => compare::compare(compare),
         Some(TrainVerb::Front(arguments)) => front::front(arguments),
         Some(TrainVerb::Apply(apply)) => preset::apply(apply),
+        Some(TrainVerb::Verify(arguments)) => verify::verify(arguments),
         None if arguments.run.schema => {
             write!(terminal::out(), "{}", experiment::schema())?;
             Ok(Outcome::Fine)
@@ -67,6 +69,17 @@ fn load_record(path: &Path) -> anyhow::Result<Record> {
     let text = roadwright_files::read_text(path, record::LARGEST);
     let text = text.with_context(|| format!("cannot open the record {}", path.display()))?;
     Record::from_text(&text).with_context(|| format!("cannot use the record {}", path.display()))
+}
+
+/// Says what the hash of a record does not cover.
+fn tell_version(record: &Record, path: &Path) {
+    if !record.is_sealed() {
+        let path = path.display();
+        say!(
+            "{path}: the hash of this older record does not cover the champion; `roadwright train verify {path}` \
+             drives again"
+        );
+    }
 }
 
 /// The threads that a command may use.

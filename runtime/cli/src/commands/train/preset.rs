@@ -1,7 +1,7 @@
 //! `roadwright train apply`: trained values in a stack of a scenario.
 
 use super::arguments::Apply;
-use super::load_record;
+use super::{load_record, tell_version};
 use crate::commands::load;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
@@ -15,6 +15,7 @@ use std::path::Path;
 pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     let record = load_record(&arguments.record)?;
     let champion = champion(&record, &arguments.record)?;
+    tell_version(&record, &arguments.record);
     let mut scenario = load(&arguments.to)?;
     let name = &arguments.stack;
     let known: Vec<&str> = scenario.stacks().keys().map(String::as_str).collect();

@@ -61,8 +61,12 @@ impl Report {
         writeln!(out, "\nchampion {}", self.champion.genes)?;
         write!(out, "{}", genome.in_words(&verdict.champion.genes))?;
         let line = |held_out: &Summary| {
+            let failed = match held_out.failed {
+                0 => String::new(),
+                failed => format!("; {failed} more courses failed and count nowhere"),
+            };
             format!(
-                "{}, {} of {} drives on {} courses completed",
+                "{}, {} of {} drives on {} courses completed{failed}",
                 spread(&held_out.fitness),
                 held_out.completed,
                 held_out.drives,

@@ -6,15 +6,19 @@ use super::{load_experiment, load_record, name_of, threads};
 use crate::arguments::ExtensionFlags;
 use crate::commands::{keep_stdout, load, write_json};
 use crate::outputs::{Checkpoint, Inputs, Kind, Outputs};
-use crate::{Outcome, extensions, progress, terminal};
+use crate::terminal::{self, say};
+use crate::{Outcome, extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_extension::Wanted;
 use roadwright_scenario::{Scenario, Slot};
 use roadwright_training::genetic::experiment::{Experiment, NameOr};
-use roadwright_training::genetic::{Problem, Training, Verdict};
+use roadwright_training::genetic::{Champion, Problem, Training, Verdict};
 use std::collections::BTreeSet;
 use std::io::Write;
 use std::path::Path;
+
+/// Maximum number of failed drives that are listed one by one.
+const MOST_TOLD: usize = 20;
 
 pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     let path = arguments.experiment.as_deref();
@@ -40,6 +44,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     let pool = threads(arguments.workers)?;
     breed(out.as_ref(), &pool, &mut training, is_quiet)?;
     let champion = pool.install(|| training.champion())?;
+    let failed = tell_failures(&training, &champion);
     let tested = (&problem, experiment.seeds.test[0]);
     let verdict = Verdict::new(tested, &training, champion)?;
     let report = Report::new(&name_of(path), problem.genome(), &training, &verdict);
@@ -50,7 +55,39 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     } else if !arguments.quiet {
         report.print(&mut terminal::out(), problem.genome(), &verdict)?;
     }
-    Ok(Outcome::Fine)
+    Ok(if failed > 0 {
+        Outcome::Findings
+    } else {
+        Outcome::Fine
+    })
+}
+
+/// Names drives that failed on standard error, and returns how many individuals and test drives did: none of them is
+/// a result.
+fn tell_failures(training: &Training<'_>, champion: &Champion) -> usize {
+    let bred = training.failures().into_iter();
+    let bred = bred.map(|failed| failed.to_string());
+    let judged = [
+        ("the champion", &champion.held_out),
+        ("the values before training", &champion.start),
+    ];
+    let judged = judged.into_iter().flat_map(|(who, runs)| {
+        let failures = runs.iter().filter_map(|run| run.as_ref().err());
+        failures.map(move |reason| format!("{who}: {reason}; this is no result"))
+    });
+    let chosen = champion.failed_finalists.iter();
+    let chosen = chosen.map(|reason| format!("a finalist: {reason}; this is no result"));
+    let all: Vec<String> = bred.chain(chosen).chain(judged).collect();
+    for failed in all.iter().take(MOST_TOLD) {
+        say!("{failed}");
+    }
+    if all.len() > MOST_TOLD {
+        say!(
+            "{} more failed; the record has all of them",
+            all.len() - MOST_TOLD
+        );
+    }
+    all.len()
 }
 
 /// Who resumes and names no record has it beside the experiment.
@@ -162,6 +199,12 @@ fn breed(
             bail!("interrupted after {done} generations; {advice}");
         }
         pool.install(|| training.step());
+        if let Some(reason) = training.failed_from_the_start() {
+            forget(record)?;
+            bail!(
+                "every individual of the first generation failed, so there is nothing to breed from: {reason}"
+            );
+        }
         keep(record, training)?;
         if let Some(report) = training.reports().last().filter(|_| !is_quiet) {
             report::print_generation(&mut out, report)?;
@@ -169,6 +212,15 @@ fn breed(
         }
     }
     Ok(())
+}
+
+/// Removes the record of a training that came to nothing.
+fn forget(record: Option<&Checkpoint>) -> anyhow::Result<()> {
+    let Some(out) = record.map(Checkpoint::path).filter(|out| out.exists()) else {
+        return Ok(());
+    };
+    // It holds no generation, because the first one is kept only if an individual was judged.
+    std::fs::remove_file(out).with_context(|| format!("cannot remove {}", out.display()))
 }
 
 /// Writes the record, if one is asked for.

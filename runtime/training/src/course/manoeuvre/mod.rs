@@ -20,9 +20,9 @@ pub(super) mod pendulum;
 pub(super) mod trailer_reverse;
 
 use super::{Course, CourseError, End, Kind};
-use crate::measure::{DriveRow, Measured, summarize};
+use crate::measure::{DriveRow, Measured, in_words, summarize};
 use roadwright_agent::{
-    Choosable, Conduct, Controller, Fitness, Module, Registry, Step, StepBoundary,
+    Choosable, Conduct, Controller, Failure, Fitness, Module, Registry, Step, StepBoundary,
 };
 use roadwright_geometry::math::{cos, mix64, wrap_angle};
 use roadwright_geometry::oriented_box::OrientedBox;
@@ -200,6 +200,7 @@ pub(crate) fn drive(
         dt: world.dt(),
         sums: Sums::default(),
         hash: mix64(seed),
+        failure: None,
     };
     let id = u64::from(id.0);
     let end = run.finish(course.ends.time, id, &mut || goes_on(world));
@@ -213,6 +214,9 @@ pub(crate) fn drive(
         vec![format!("controller {} {version}", stack.controller.module)]
     };
     let steps = (drive.time / run.dt).round() as u64;
+    if let Some(reason) = run.failure {
+        return Ok(Measured::failed(seed, reason, modules, steps));
+    }
     let drives = vec![drive];
     crate::measure::check_scores(course, seed, &drives)?;
     Ok(Measured {
@@ -244,6 +248,8 @@ struct Run {
     dt: f64,
     sums: Sums,
     hash: u64,
+    /// The first failure of a module, in words.
+    failure: Option<String>,
 }
 
 /// What is summed up over the steps.
@@ -265,6 +271,10 @@ impl Run {
         let (last, glance) = (in_steps(time), in_steps(GLANCE));
         for step in 1..=last {
             self.step(step - 1, id);
+            // A drive in which a module has failed is no result, so nothing is gained by its rest.
+            if self.failure.is_some() {
+                break;
+            }
             if step.is_multiple_of(glance) {
                 self.glance();
                 if !goes_on() {
@@ -294,6 +304,8 @@ impl Run {
             ids: &[id],
         };
         self.driver.step(&step, &inputs, &mut outputs);
+        let failure = self.driver.logic.take_failure();
+        self.note(self.driver.info.id, step.time, failure);
         let before = self.manoeuvre.car().speed;
         for _ in 0..PARTS {
             self.manoeuvre
@@ -322,6 +334,14 @@ impl Run {
         let _ = logic.at_step_boundary(parameters, &moment);
     }
 
+    /// Notes that a module has failed at a time, s.
+    fn note(&mut self, module: &str, at: f64, failure: Option<Failure>) {
+        if let Some(failure) = failure {
+            self.failure
+                .get_or_insert_with(|| in_words(module, at, &failure.reason));
+        }
+    }
+
     fn sum_up(&mut self, before: f64) {
         let (car, sums) = (self.manoeuvre.car(), &mut self.sums);
         let acceleration = (car.speed - before) / self.dt;
@@ -344,8 +364,9 @@ impl Run {
     }
 
     /// The drive as it is reported, rated by the fitnesses of its stack.
-    fn drive_row(&self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
+    fn drive_row(&mut self, id: u64, end: End, stack: &Stack, modules: &Registry) -> DriveRow {
         let (car, sums) = (self.manoeuvre.car(), &self.sums);
+        let distance = car.distance;
         let (steps, time) = (sums.steps as f64, sums.steps as f64 * self.dt);
         let input = FitnessInput {
             mean_speed: car.distance / time,
@@ -367,19 +388,24 @@ impl Run {
             ..Conduct::default()
         };
         // Asked once about the whole drive: of a moment it is told nothing.
-        let score = |setting: &ModuleSetting| {
-            let module = make::<dyn Fitness>(modules, setting)?;
+        let mut scores = Vec::new();
+        for setting in &stack.fitness.0 {
+            let Some(mut module) = make::<dyn Fitness>(modules, setting) else {
+                continue;
+            };
             let mut outputs = [FitnessOutput::default()];
             module.step(&Step::default(), &[input], &[conduct], &mut outputs);
-            Some((setting.module.clone(), outputs[0].score))
-        };
+            let failure = module.logic.take_failure();
+            self.note(&setting.module, time, failure);
+            scores.push((setting.module.clone(), outputs[0].score));
+        }
         DriveRow {
             agent: id,
             driver: 0,
             end,
             time,
-            distance: car.distance,
-            scores: stack.fitness.0.iter().filter_map(score).collect(),
+            distance,
+            scores,
         }
     }
 }

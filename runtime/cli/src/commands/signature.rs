@@ -1,0 +1,125 @@
+//! Signatures of published files: a hash says that a file is whole, a signature says whose it is.
+//!
+//! They are those of minisign, so its tools make keys and check signatures as well.
+
+use super::bench::Sign;
+use crate::{Outcome, terminal};
+use anyhow::{Context, bail};
+use minisign::{KeyPair, PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
+use std::io::{Cursor, Write};
+use std::path::{Path, PathBuf};
+
+/// Largest file that is signed, bytes.
+const LARGEST: u64 = 512 * roadwright_files::MEBIBYTE;
+/// Largest key or signature that is read, bytes.
+const LARGEST_KEY: u64 = 64 * 1024;
+
+/// Where the signature of a file lies: beside it.
+fn beside(file: &Path) -> PathBuf {
+    with_ending(file, "minisig")
+}
+
+/// A path with one more ending.
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".");
+    name.push(ending);
+    name.into()
+}
+
+/// `bench sign`.
+pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
+    let mut out = terminal::out();
+    let key = &arguments.key;
+    if arguments.new_key {
+        let public = make_key(key)?;
+        writeln!(out, "{}: keep it secret; it has no password", key.display())?;
+        writeln!(out, "{}: publish it", public.display())?;
+    }
+    let secret = secret_key(key)?;
+    let file = &arguments.file;
+    let data = read(file)?;
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    // The trusted comment is signed too; without one it would be the time.
+    let comment = format!("file:{name}");
+    let signature = minisign::sign(None, &secret, Cursor::new(data), Some(&comment), None);
+    let signature = signature.with_context(|| format!("cannot sign {}", file.display()))?;
+    let place = beside(file);
+    let written = roadwright_files::write(&place, signature.to_string().as_bytes());
+    written.with_context(|| format!("cannot write {}", place.display()))?;
+    writeln!(out, "{}: signed", place.display())?;
+    Ok(Outcome::Fine)
+}
+
+/// Makes a key pair. Returns where the public half is.
+fn make_key(path: &Path) -> anyhow::Result<PathBuf> {
+    let public = with_ending(path, "pub");
+    for path in [path, &public] {
+        if path.exists() {
+            bail!("{} is there already: name another --key", path.display());
+        }
+    }
+    let KeyPair { pk, sk } = KeyPair::generate_unencrypted_keypair()?;
+    for (path, text) in [
+        (path, sk.to_box(None)?.to_string()),
+        (&public, pk.to_box()?.to_string()),
+    ] {
+        let written = roadwright_files::write(path, text.as_bytes());
+        written.with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    keep_to_owner(path).with_context(|| format!("cannot protect {}", path.display()))?;
+    Ok(public)
+}
+
+/// Lets nobody but its owner read a file.
+#[cfg(unix)]
+fn keep_to_owner(path: &Path) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+}
+
+#[cfg(not(unix))]
+fn keep_to_owner(_: &Path) -> std::io::Result<()> {
+    Ok(())
+}
+
+fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {
+    let at = || format!("cannot use the key {}", path.display());
+    let text = roadwright_files::read_text(path, LARGEST_KEY).with_context(at)?;
+    let key = || SecretKeyBox::from_string(&text);
+    match key().and_then(SecretKeyBox::into_unencrypted_secret_key) {
+        Ok(key) => Ok(key),
+        // One with a password asks for it.
+        Err(_) => key()
+            .and_then(|key| key.into_secret_key(None))
+            .with_context(at),
+    }
+}
+
+/// What is wrong with the signature of a file by the holder of a key; `None` if nothing is.
+///
+/// # Errors
+/// If the file, its signature or the key cannot be read.
+pub(super) fn check(file: &Path, key: &Path) -> anyhow::Result<Option<String>> {
+    let public = public_key(key)?;
+    let place = beside(file);
+    let at = || format!("cannot read the signature {}", place.display());
+    let text = roadwright_files::read_text(&place, LARGEST_KEY).with_context(at)?;
+    let signature = SignatureBox::from_string(&text).with_context(at)?;
+    let data = Cursor::new(read(file)?);
+    let checked = minisign::verify(&public, &signature, data, true, false, false);
+    Ok(checked.err().map(|error| format!("signature: {error}")))
+}
+
+fn public_key(path: &Path) -> anyhow::Result<PublicKey> {
+    let at = || format!("cannot use the public key {}", path.display());
+    let text = roadwright_files::read_text(path, LARGEST_KEY).with_context(at)?;
+    let key = PublicKeyBox::from_string(&text).and_then(PublicKeyBox::into_public_key);
+    key.with_context(at)
+}
+
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let text = roadwright_files::read_text(path, LARGEST);
+    let text = text.with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(text.into_bytes())
+}

@@ -1,0 +1,151 @@
+//! `roadwright train verify`: whether the record of a training is what its experiment gives.
+
+use super::arguments::Verify;
+use super::run::problem;
+use super::{load_record, tell_version, threads};
+use crate::commands::sampling::{Plan, Sampling};
+use crate::commands::{keep_stdout, signature, write_json};
+use crate::{Outcome, progress, terminal};
+use anyhow::bail;
+use roadwright_training::genetic::record::{Record, RecordError};
+use roadwright_training::genetic::{TrainingError, Verification};
+use serde::Serialize;
+use std::io::Write;
+
+/// What came of it.
+#[derive(Serialize)]
+struct Verified {
+    /// Version of the format of the record.
+    version: u32,
+    /// Generations that were driven again, numbered from 1.
+    generations: Vec<usize>,
+    #[serde(flatten)]
+    sampling: Option<Sampling>,
+    /// Errors at the end of the record and in its champion that show without a drive.
+    wrong: Vec<String>,
+    /// Differences that showed when it was driven again.
+    different: Vec<String>,
+    /// Individuals that a person struck out: a choice that is in no rule.
+    struck_out: usize,
+    /// Fields that were not checked.
+    not_checked: Vec<&'static str>,
+}
+
+pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
+    let document = arguments.json.then(keep_stdout).transpose()?;
+    let record = load_record(&arguments.record)?;
+    let ours = env!("CARGO_PKG_VERSION");
+    if record.is_sealed() && record.roadwright != ours {
+        bail!(
+            "{}: version {} of roadwright has written it, and this is {ours}; other versions may drive otherwise",
+            arguments.record.display(),
+            record.roadwright
+        );
+    }
+    tell_version(&record, &arguments.record);
+    let experiment = &record.experiment;
+    let problem = problem(&arguments.extensions, &arguments.record, experiment)?;
+    let verification = Verification::new(experiment, problem.genome(), &problem, &record);
+    let mut verified = match verification {
+        Ok(verification) => drive(arguments, &record, &verification)?,
+        // Genes that do not follow from the scores are a finding. Other errors mean another experiment.
+        Err(TrainingError::Record(error @ RecordError::Generation { .. })) => Verified {
+            wrong: vec![error.to_string()],
+            ..Verified::new(&record)
+        },
+        Err(error) => return Err(error.into()),
+    };
+    if let Some(key) = &arguments.signed_by {
+        verified
+            .wrong
+            .extend(signature::check(&arguments.record, key)?);
+    }
+    match document {
+        Some(mut out) => write_json(&mut out, &verified)?,
+        None => verified.print(&mut terminal::out(), arguments)?,
+    }
+    let is_sound = verified.wrong.is_empty() && verified.different.is_empty();
+    Ok(if is_sound {
+        Outcome::Fine
+    } else {
+        Outcome::Findings
+    })
+}
+
+/// Drives generations and champion again.
+fn drive(
+    arguments: &Verify,
+    record: &Record,
+    verification: &Verification<'_>,
+) -> anyhow::Result<Verified> {
+    let pool = threads(arguments.workers)?;
+    let wrong = verification.check();
+    progress::catch_interrupt();
+    // The candidates of a generation share the threads, so generations follow each other.
+    let plan = Plan {
+        count: record.generations.len(),
+        at_once: 1,
+        is_quiet: arguments.json,
+    };
+    let mut different = Vec::new();
+    let (sampling, rows) = plan.work_through(&arguments.sample, &mut |rows| {
+        different.extend(pool.install(|| verification.run_again(rows)));
+        Ok(!progress::interrupted())
+    })?;
+    if progress::interrupted() {
+        bail!("interrupted");
+    }
+    different.extend(pool.install(|| verification.judge_again())?);
+    Ok(Verified {
+        generations: rows.into_iter().map(|row| row + 1).collect(),
+        sampling: Some(sampling),
+        wrong,
+        different,
+        ..Verified::new(record)
+    })
+}
+
+impl Verified {
+    /// Nothing driven yet.
+    fn new(record: &Record) -> Self {
+        Self {
+            version: record.version,
+            generations: Vec::new(),
+            sampling: None,
+            wrong: Vec::new(),
+            different: Vec::new(),
+            struck_out: record.struck_out(),
+            not_checked: vec!["experiment.about"],
+        }
+    }
+
+    fn print(&self, out: &mut dyn Write, arguments: &Verify) -> std::io::Result<()> {
+        if let Some(sampling) = &self.sampling {
+            let name = arguments.record.display().to_string();
+            sampling.print(out, &name, "generations")?;
+        }
+        for wrong in &self.wrong {
+            writeln!(out, "wrong: {wrong}")?;
+        }
+        for different in &self.different {
+            writeln!(out, "{different}")?;
+        }
+        if self.wrong.is_empty() && self.different.is_empty() {
+            writeln!(
+                out,
+                "all of them and the champion came out the same, bit for bit"
+            )?;
+        }
+        if self.struck_out > 0 {
+            writeln!(
+                out,
+                "{} struck out by hand: this is not what the experiment alone makes",
+                self.struck_out
+            )?;
+        }
+        for field in &self.not_checked {
+            writeln!(out, "not checked: {field} (it is free text)")?;
+        }
+        out.flush()
+    }
+}

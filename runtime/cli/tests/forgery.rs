@@ -1,0 +1,432 @@
+//! Forged results and records, each sealed again with a hash that fits: `verify` finds them at its default settings.
+
+use crate::common::roadwright;
+use roadwright_training::Row;
+use roadwright_training::experiment::{Results, Stop, Stopped};
+use roadwright_training::genetic::Record;
+use serde_json::Value;
+use std::path::Path;
+use std::process::Output;
+
+/// Results that are run again in well under a second: the pole falls at once.
+const RUN: &str = "bench run pendulum --use controller=idm --runs 30 --out rows.json";
+
+fn call(folder: &Path, words: &str) -> Output {
+    let words: Vec<&str> = words.split(' ').collect();
+    roadwright(folder, &words)
+}
+
+fn told(output: &Output) -> String {
+    let (out, err) = (&output.stdout, &output.stderr);
+    format!(
+        "{}{}",
+        String::from_utf8_lossy(out),
+        String::from_utf8_lossy(err)
+    )
+}
+
+/// A folder with results in it.
+fn with_results(words: &str) -> (tempfile::TempDir, Results) {
+    let folder = tempfile::tempdir().unwrap();
+    let output = call(folder.path(), words);
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let text = std::fs::read_to_string(folder.path().join("rows.json")).unwrap();
+    let results = Results::parse(&text).unwrap();
+    (folder, results)
+}
+
+/// What `verify` says of results, sealed with a hash that fits: its exit code and its words.
+fn verify(folder: &Path, results: &Results) -> (Option<i32>, String) {
+    // A text is always sealed as it is: that is all that a forger has to do.
+    std::fs::write(folder.join("forged.json"), results.to_text()).unwrap();
+    let output = call(folder, "bench verify forged.json");
+    (output.status.code(), told(&output))
+}
+
+type Forge = fn(&mut Results);
+
+#[test]
+fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
+    let (folder, honest) = with_results(RUN);
+    let (code, said) = verify(folder.path(), &honest);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("30 of 30 rows run again"), "{said}");
+    assert!(said.contains("came out the same"), "{said}");
+    for field in ["machine", "first_seed, stop", "level"] {
+        assert!(said.contains(&format!("not checked: {field} (")), "{said}");
+    }
+    let forgeries: [(&str, Forge); 24] = [
+        ("course", |r| r.head.course = "parking".into()),
+        ("course_hash", |r| {
+            r.head.course_hash = "0123456789abcdef".into()
+        }),
+        ("course_hash left out", |r| r.head.course_hash.clear()),
+        ("is_own", |r| r.head.is_own = true),
+        ("scenario_hash", |r| {
+            r.head.scenario_hash = "0123456789abcdef".into();
+        }),
+        ("setup: another driver", |r| {
+            for setting in r.head.setup.modules.values_mut().flatten() {
+                setting.module = "pole_balance".into();
+            }
+        }),
+        ("setup: another time step", |r| r.head.setup.dt = Some(0.05)),
+        ("setup: another vehicle", |r| {
+            r.head.setup.vehicle = Some("enviro_400".into());
+        }),
+        ("modules", |r| r.head.modules.push("controller x 1".into())),
+        ("fitness", |r| r.head.fitness = "comfort".into()),
+        ("lower_is_better", |r| {
+            r.head.lower_is_better = !r.head.lower_is_better;
+        }),
+        ("first_seed", |r| {
+            r.head.first_seed += 100;
+            r.rows.iter_mut().for_each(|row| row.seed += 100);
+        }),
+        ("stop: more runs", |r| {
+            r.head.stop = Stop::Runs { runs: 10_000 }
+        }),
+        ("stop: a rule that watches", |r| {
+            r.head.stop = Stop::StandardError {
+                at_most: 1e-6,
+                min_runs: 5,
+                max_runs: 1000,
+            };
+        }),
+        ("level of a rule that reads it", |r| {
+            r.head.stop = Stop::Width {
+                at_most: 1e-6,
+                min_runs: 5,
+                max_runs: 1000,
+            };
+            r.head.level = 0.5;
+        }),
+        ("roadwright", |r| r.head.roadwright = "9.9.9".into()),
+        ("stopped", |r| r.stopped = Some(Stopped::Reached)),
+        ("stopped left out", |r| r.stopped = None),
+        ("the best prefix", |r| r.rows.truncate(5)),
+        ("no rows", |r| r.rows.clear()),
+        ("a row beyond the end", |r| {
+            let last = r.rows[29].clone();
+            r.rows.push(Row { seed: 31, ..last });
+        }),
+        ("drives and completed", |r| {
+            let row = &mut r.rows[3];
+            row.ends = [(roadwright_training::End::Time, 1)].into();
+            row.completed = row.ends.keys().filter(|end| end.is_complete()).count();
+        }),
+        ("time of a row", |r| r.rows[3].time *= 0.99),
+        ("a row that is said to have failed", |r| {
+            r.rows[3] = Row::failed(
+                r.rows[3].seed,
+                "com.example.x failed at 0.2 s (panic)".into(),
+            );
+        }),
+    ];
+    for (name, forge) in forgeries {
+        let mut forged = honest.clone();
+        forge(&mut forged);
+        assert_ne!(forged, honest, "{name}");
+        let (code, said) = verify(folder.path(), &forged);
+        assert!(matches!(code, Some(1 | 2)), "{name}: {code:?} {said}");
+    }
+    // What was not sealed again is found by the seal, whatever it is.
+    let text = honest.to_text();
+    let machine = format!("\"machine\": \"{}\"", honest.machine);
+    let edited = text.replacen(&machine, "\"machine\": \"a better one\"", 1);
+    assert_ne!(edited, text);
+    std::fs::write(folder.path().join("rows.json"), edited).unwrap();
+    for (words, expected) in [("verify rows.json", 1), ("compare rows.json rows.json", 2)] {
+        let output = call(folder.path(), &format!("bench {words}"));
+        assert_eq!(output.status.code(), Some(expected), "{}", told(&output));
+        assert!(told(&output).contains("seal"), "{}", told(&output));
+    }
+}
+
+#[test]
+fn a_level_that_the_rule_reads_is_found_when_it_is_forged() {
+    let run = "bench run pendulum --use controller=idm --until-width 0.4 --min-runs 5 --max-runs 200 \
+               --out rows.json";
+    let (folder, honest) = with_results(run);
+    assert_eq!(honest.stopped, Some(Stopped::Reached));
+    let (code, said) = verify(folder.path(), &honest);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("not checked: level"), "{said}");
+    let mut forged = honest.clone();
+    forged.head.level = 0.5;
+    let (code, said) = verify(folder.path(), &forged);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("the stopping rule ends with row"), "{said}");
+}
+
+#[test]
+fn one_forged_row_of_30_and_20_of_30_are_found() {
+    let (folder, honest) = with_results(RUN);
+    for count in [1, 20] {
+        let mut forged = honest.clone();
+        for row in &mut forged.rows[7..7 + count] {
+            row.fitness = row.fitness.map(|fitness| fitness - 1.0);
+        }
+        std::fs::write(folder.path().join("forged.json"), forged.to_text()).unwrap();
+        let output = call(folder.path(), "bench verify forged.json --json");
+        assert_eq!(output.status.code(), Some(1), "{}", told(&output));
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let different = found["different"].as_array().unwrap();
+        assert_eq!(
+            (different.len(), &found["hash_fits"]),
+            (count, &true.into())
+        );
+        assert_eq!(different[0]["written"]["seed"], 8);
+    }
+}
+
+#[test]
+fn a_sample_is_repeated_by_its_seed_and_says_what_may_escape() {
+    let (folder, _) = with_results(RUN);
+    let verify = |more: &str| {
+        let output = call(
+            folder.path(),
+            &format!("bench verify rows.json --json {more}"),
+        );
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let drawn = verify("--rows 5");
+    assert_eq!(drawn["seeds"].as_array().unwrap().len(), 5);
+    let single = drawn["single_escapes"].as_f64().unwrap();
+    assert!((single - 25.0 / 30.0).abs() < 1e-12, "{single}");
+    let again = verify(&format!("--rows 5 --seed {}", drawn["seed"]));
+    assert_eq!(again["seeds"], drawn["seeds"]);
+    let output = call(folder.path(), "bench verify rows.json --rows 5 --seed 3");
+    let said = told(&output);
+    for expected in [
+        "5 of 30 rows run again",
+        "--seed 3 --rows 5",
+        "escapes with a chance of 83.3 %",
+    ] {
+        assert!(said.contains(expected), "{said}");
+    }
+}
+
+#[test]
+fn a_comparison_is_verified_with_what_it_compared_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |controller: &str, more: &str| {
+        let words = format!("bench run pendulum --use controller={controller} {more}");
+        let output = call(folder.path(), &words);
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    };
+    run("idm", "--runs 40 --out idm.json");
+    run("pursuit", "--runs 40 --out pursuit.json");
+    run(
+        "pole_balance",
+        "--until-difference idm.json --min-runs 5 --out rows.json",
+    );
+    for (more, code, expected) in [
+        ("", 2, "name them with --against"),
+        (" --against idm.json", 0, "came out the same"),
+        (
+            " --against pursuit.json",
+            1,
+            "compares with results of the hash",
+        ),
+    ] {
+        let output = call(folder.path(), &format!("bench verify rows.json{more}"));
+        assert_eq!(output.status.code(), Some(code), "{}", told(&output));
+        assert!(told(&output).contains(expected), "{}", told(&output));
+    }
+}
+
+/// A training of milliseconds.
+const EXPERIMENT: &str = r#"{
+  "format": "roadwright-experiment",
+  "version": 1,
+  "course": "pendulum",
+  "stack": "pole_balance",
+  "genes": ["pole_balance.*"],
+  "seeds": {"train": [1, 50], "validate": [101, 102], "test": [201, 204]},
+  "operators": {"n": 3},
+  "runs": 2,
+  "stop": {"generations": 4}
+}
+"#;
+
+/// A folder with the record of a training in it.
+fn with_record() -> (tempfile::TempDir, Record) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("x.experiment.json"), EXPERIMENT).unwrap();
+    let output = call(
+        folder.path(),
+        "train x.experiment.json --out r.json --quiet",
+    );
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let text = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+    (folder, Record::from_text(&text).unwrap())
+}
+
+#[test]
+fn each_field_of_a_record_that_is_compared_or_applied_is_found_when_it_is_forged() {
+    let (folder, honest) = with_record();
+    let verify = |record: &Record| {
+        let text = record.clone().to_text();
+        std::fs::write(folder.path().join("forged.json"), text).unwrap();
+        let output = call(folder.path(), "train verify forged.json");
+        (output.status.code(), told(&output))
+    };
+    let (code, said) = verify(&honest);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("4 of 4 generations run again"), "{said}");
+    type Forge = fn(&mut Record);
+    let forgeries: [(&str, Forge); 19] = [
+        ("course", |r| r.experiment.course = Some("parking".into())),
+        ("vehicle", |r| {
+            r.experiment.vehicle = Some("enviro_400".into())
+        }),
+        ("test seeds", |r| r.experiment.seeds.test = [301, 304]),
+        ("fewer test seeds", |r| r.experiment.seeds.test[1] -= 1),
+        ("training seeds", |r| r.experiment.seeds.train = [11, 60]),
+        ("seed of breeding", |r| r.experiment.seed += 1),
+        ("stop", |r| r.experiment.stop.generations = 9),
+        ("genes", |r| r.genes[0].push('x')),
+        ("course_hash", |r| r.course_hash = "0123456789abcdef".into()),
+        ("roadwright", |r| r.roadwright = "9.9.9".into()),
+        ("a generation cut off", |r| {
+            r.generations.pop();
+        }),
+        ("a score", |r| {
+            r.generations[2][1].judgement.scores[0] -= 0.5;
+        }),
+        ("drives of an individual", |r| {
+            r.generations[3][1].judgement.drives += 1;
+        }),
+        ("genes of an individual", |r| {
+            let genes = r.generations[3][0].genes.clone();
+            r.generations[3][1].genes = genes;
+        }),
+        ("champion: held-out score", |r| {
+            *champion(r).held_out[2].as_mut().unwrap() -= 0.5;
+        }),
+        ("champion: score of the start", |r| {
+            *champion(r).start[0].as_mut().unwrap() += 0.5;
+        }),
+        ("champion: genes", |r| {
+            let own = champion(r).genes.clone();
+            let mut all = r.generations.iter().flatten();
+            let other = all.find(|judged| judged.genes != own).unwrap();
+            champion(r).genes = other.genes.clone();
+        }),
+        ("champion: preset", |r| {
+            let values = champion(r).preset.values_mut().next().unwrap();
+            *values.values_mut().next().unwrap() += 1.0;
+        }),
+        ("champion: changes", |r| {
+            champion(r).changes[0].1 = "7".into()
+        }),
+    ];
+    for (name, forge) in forgeries {
+        let mut forged = honest.clone();
+        forge(&mut forged);
+        assert_ne!(forged, honest, "{name}");
+        let (code, said) = verify(&forged);
+        assert!(matches!(code, Some(1 | 2)), "{name}: {code:?} {said}");
+    }
+    let mut without = honest.clone();
+    without.champion = None;
+    assert_eq!(verify(&without).0, Some(1));
+}
+
+fn champion(record: &mut Record) -> &mut roadwright_training::genetic::record::RecordedChampion {
+    record.champion.as_mut().unwrap()
+}
+
+#[test]
+fn a_champion_that_was_edited_is_neither_compared_nor_applied() {
+    let (folder, honest) = with_record();
+    let scenario = crate::common::scenario("obstacle-field");
+    std::fs::copy(scenario, folder.path().join("s.scenario.json")).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("r.json")).unwrap();
+    let score = honest.champion.as_ref().unwrap().held_out[0].unwrap();
+    let edited = text.replacen(
+        &format!("\"held_out\":[{score}"),
+        &format!("\"held_out\":[{}", score - 1.0),
+        1,
+    );
+    assert_ne!(edited, text);
+    std::fs::write(folder.path().join("edited.json"), edited).unwrap();
+    for words in [
+        "train compare edited.json",
+        "train compare r.json edited.json",
+        "train apply edited.json --to s.scenario.json --stack idm",
+        "train verify edited.json",
+    ] {
+        let output = call(folder.path(), words);
+        assert_eq!(output.status.code(), Some(2), "{words}: {}", told(&output));
+        assert!(
+            told(&output).contains("damaged or changed"),
+            "{}",
+            told(&output)
+        );
+    }
+    // The honest one is.
+    for words in ["train compare r.json", "train compare r.json r.json"] {
+        let output = call(folder.path(), words);
+        assert_eq!(output.status.code(), Some(0), "{words}: {}", told(&output));
+    }
+}
+
+#[test]
+fn a_signature_says_whose_results_they_are() {
+    let (folder, honest) = with_results(RUN);
+    let call = |words: &str, code: i32, expected: &str| {
+        let output = call(folder.path(), words);
+        let said = told(&output);
+        assert_eq!(output.status.code(), Some(code), "{words}: {said}");
+        assert!(said.contains(expected), "{words}: {said}");
+    };
+    call(
+        "bench sign rows.json --key mine --new-key",
+        0,
+        "rows.json.minisig: signed",
+    );
+    call(
+        "bench sign rows.json --key mine --new-key",
+        2,
+        "is there already",
+    );
+    call("bench sign rows.json --key mine", 0, "signed");
+    call(
+        "bench verify rows.json --signed-by mine.pub",
+        0,
+        "came out the same",
+    );
+    // All that a run does not show is under the signature.
+    let other = Results {
+        machine: "a better one".into(),
+        ..honest
+    };
+    std::fs::write(folder.path().join("rows.json"), other.to_text()).unwrap();
+    call("bench verify rows.json", 0, "came out the same");
+    call(
+        "bench verify rows.json --signed-by mine.pub",
+        1,
+        "wrong: signature",
+    );
+    call("bench sign rows.json --key other --new-key", 0, "signed");
+    call(
+        "bench verify rows.json --signed-by mine.pub",
+        1,
+        "wrong: signature",
+    );
+    call(
+        "bench verify rows.json --signed-by other.pub",
+        0,
+        "came out the same",
+    );
+    std::fs::remove_file(folder.path().join("rows.json.minisig")).unwrap();
+    call(
+        "bench verify rows.json --signed-by other.pub",
+        2,
+        "rows.json.minisig",
+    );
+    call("bench verify rows.json --signed-by mine", 2, "public key");
+}

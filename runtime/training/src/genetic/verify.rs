@@ -1,0 +1,179 @@
+//! Whether the record of a training is what its experiment gives: its generations, its end, and its champion.
+
+use super::breeder::Candidate;
+use super::experiment::{Experiment, Seeds};
+use super::genes::Genome;
+use super::judge::{Evaluate, Judgement};
+use super::record::{Record, RecordedChampion};
+use super::training::{Training, TrainingError, scores_of};
+
+/// A record beside a training that was told its generations again.
+pub struct Verification<'a> {
+    training: Training<'a>,
+    record: &'a Record,
+    /// The candidates of each generation, as the breeder asked for them.
+    asked: Vec<Vec<Candidate>>,
+    /// After how many generations the stopping rule ended the training first.
+    over_after: Option<usize>,
+}
+
+impl<'a> Verification<'a> {
+    /// Breeds the generations of a record again with the scores that stand in it. Drives nothing.
+    ///
+    /// # Errors
+    /// If the record is of another experiment, or a generation has other genes than those that the ones before lead
+    /// to.
+    pub fn new(
+        experiment: &'a Experiment,
+        genome: &'a Genome,
+        evaluate: &'a dyn Evaluate,
+        record: &'a Record,
+    ) -> Result<Self, TrainingError> {
+        let mut training = Training::new(experiment, genome, evaluate)?;
+        record.check_same(training.record())?;
+        let mut asked = Vec::new();
+        let mut over_after = None;
+        for generation in &record.generations {
+            asked.push(training.take_over(generation)?);
+            if training.is_over() {
+                over_after.get_or_insert(asked.len());
+            }
+        }
+        Ok(Self {
+            training,
+            record,
+            asked,
+            over_after,
+        })
+    }
+
+    /// What is wrong with the end of the record and with its champion, as far as that shows without a drive.
+    pub fn check(&self) -> Vec<String> {
+        let generations = self.asked.len();
+        let mut wrong = Vec::new();
+        match self.over_after {
+            Some(after) if after < generations => wrong.push(format!(
+                "the stopping rule ends the training after generation {after}, and there are {generations}"
+            )),
+            None if self.record.champion.is_some() => wrong.push(format!(
+                "the champion was chosen after generation {generations}, and the stopping rule asks for more"
+            )),
+            _ => {}
+        }
+        let Some(champion) = &self.record.champion else {
+            wrong.push("the training is not over: there is no champion".into());
+            return wrong;
+        };
+        let genome = self.training.genome();
+        let finalists = self.training.finalists();
+        let own = finalists
+            .iter()
+            .find(|genes| genome.print(genes) == champion.genes);
+        let Some(own) = own else {
+            wrong.push("champion.genes: they are not those of a finalist".into());
+            return wrong;
+        };
+        let (held_out, start) = (champion.held_out.clone(), champion.start.clone());
+        let ours = RecordedChampion::new(genome, own, held_out, start);
+        if ours.preset != champion.preset {
+            wrong.push(
+                "champion.preset: it does not have the values of the champion's genes".into(),
+            );
+        }
+        if ours.changes != champion.changes {
+            wrong.push("champion.changes: they are not those from start to champion".into());
+        }
+        let courses = Seeds::all(self.training.experiment().seeds.test).len();
+        for (key, scores) in [("held_out", &champion.held_out), ("start", &champion.start)] {
+            if scores.len() != courses {
+                wrong.push(format!(
+                    "champion.{key}: there are {} scores for {courses} test courses",
+                    scores.len()
+                ));
+            }
+        }
+        wrong
+    }
+
+    /// Drives some generations again, numbered from 0, on the threads of the current pool. Returns what came out
+    /// otherwise.
+    pub fn run_again(&self, generations: &[usize]) -> Vec<String> {
+        let mut different = Vec::new();
+        for &index in generations {
+            let asked = &self.asked[index];
+            let found = self.training.judge_generation(index as u32 + 1, asked);
+            let recorded = &self.record.generations[index];
+            for (judged, found) in recorded.iter().zip(&found) {
+                if !is_same(&judged.judgement, found) {
+                    let (generation, number) = judged.birth;
+                    different.push(format!(
+                        "generation {}: the individual born as number {number} of generation {generation} was judged \
+                         otherwise",
+                        index + 1
+                    ));
+                }
+            }
+        }
+        different
+    }
+
+    /// Chooses the champion again and drives his test courses, on the threads of the current pool. Returns what came
+    /// out otherwise; nothing if the record has no champion.
+    ///
+    /// # Errors
+    /// If nobody is fit to be champion, or nothing can be driven.
+    pub fn judge_again(&self) -> Result<Vec<String>, TrainingError> {
+        let Some(recorded) = &self.record.champion else {
+            return Ok(Vec::new());
+        };
+        let found = self.training.champion()?;
+        let mut different = Vec::new();
+        let genes = self.training.genome().print(&found.genes);
+        if genes != recorded.genes {
+            different.push(format!(
+                "champion.genes: another finalist is the best on the validation courses: {genes}"
+            ));
+            return Ok(different);
+        }
+        let first = self.training.experiment().seeds.test[0];
+        for (key, recorded, found) in [
+            ("held_out", &recorded.held_out, scores_of(&found.held_out)),
+            ("start", &recorded.start, scores_of(&found.start)),
+        ] {
+            let pairs = recorded.iter().zip(found);
+            for (course, (&recorded, found)) in (first..).zip(pairs) {
+                if recorded.map(f64::to_bits) != found.map(f64::to_bits) {
+                    let word = |score: Option<f64>| {
+                        score.map_or_else(|| "failed".to_owned(), |score| score.to_string())
+                    };
+                    different.push(format!(
+                        "champion.{key}, course {course}: {} in the record, {} now",
+                        word(recorded),
+                        word(found)
+                    ));
+                }
+            }
+        }
+        Ok(different)
+    }
+}
+
+/// Whether a candidate was judged as it is in a record. Whether somebody was struck out is a person's choice, and
+/// when and how a module fails may depend on the machine.
+fn is_same(recorded: &Judgement, found: &Judgement) -> bool {
+    if recorded.failure.is_some() {
+        return found.failure.is_some();
+    }
+    let bits = |judgement: &Judgement| -> Vec<u64> {
+        judgement
+            .scores
+            .iter()
+            .map(|score| score.to_bits())
+            .collect()
+    };
+    let unstruck = Judgement {
+        struck_out: false,
+        ..recorded.clone()
+    };
+    unstruck == *found && bits(recorded) == bits(found)
+}
