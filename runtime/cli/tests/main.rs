@@ -27,4 +27,5 @@ mod scenarios;
 mod terminal;
 mod training;
 mod vehicles;
+mod worker;
 mod world_access;

@@ -84,7 +84,7 @@ const ROWS: [Row; 45] = [
 ];
 
 /// A car on a straight road.
-fn write_scenario(path: &Path) {
+pub(crate) fn write_scenario(path: &Path) {
     let mut scenario = Scenario::new("straight");
     draw(
         &mut scenario,
