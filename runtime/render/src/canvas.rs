@@ -48,6 +48,28 @@ impl Canvas {
         self.dark = dark;
     }
 
+    /// Whether colours are those of a dark room.
+    pub(crate) fn is_dark(&self) -> bool {
+        self.dark
+    }
+
+    /// Red, green, blue and alpha of each pixel, 0 to 1, row by row from the top; colours are multiplied by
+    /// alpha.
+    pub(crate) fn premultiplied(&self) -> Vec<[f32; 4]> {
+        let pixels = self.pixmap.pixels().iter();
+        pixels
+            .map(|pixel| {
+                let bytes = [pixel.red(), pixel.green(), pixel.blue(), pixel.alpha()];
+                bytes.map(|byte| f32::from(byte) / 255.0)
+            })
+            .collect()
+    }
+
+    /// Fills a polygon with a colour that is one of this picture already.
+    pub(crate) fn plain_polygon(&mut self, points: &[DVec2], color: Color) {
+        self.fill_ring(points, color);
+    }
+
     /// The part of the world that is seen, low and high corner, m.
     pub(crate) fn view(&self) -> (DVec2, DVec2) {
         let size = DVec2::new(f64::from(self.width()), f64::from(self.height())) / self.scale;

@@ -270,22 +270,59 @@ fn roof_things(roof: &[DVec2], number: u64) -> Vec<[DVec2; 4]> {
         .collect()
 }
 
-/// Where the trees of a forest stand, how wide their crowns are, m, how they are turned, and their
-/// colours: of one planting, and yet no two alike.
+/// The trees of a forest: of one planting, and yet no two alike.
+pub fn planted(forest: &Forest) -> impl Iterator<Item = Tree> {
+    let crown = crown(forest);
+    let all = forest.trees().into_iter();
+    all.map(move |at| Tree::new(at, crown))
+}
+
+/// The same as places, radii of crowns, directions and colours.
 pub fn trees(forest: &Forest) -> impl Iterator<Item = (DVec2, f64, f64, u32)> {
-    // Crowns that nearly touch, so that a forest looks like one, within what trees have.
-    let crown = (0.45 * forest.spacing).clamp(0.8, 3.5);
-    forest.trees().into_iter().map(move |at| {
+    planted(forest).map(|tree| (tree.at, tree.crown, tree.turn, tree.color))
+}
+
+/// Mean radius of the crowns of a forest, m: they nearly touch, so that it looks like one, within what trees
+/// have.
+pub fn crown(forest: &Forest) -> f64 {
+    (0.45 * forest.spacing).clamp(0.8, 3.5)
+}
+
+/// Size by which it is decided whether the trees of a forest are drawn one by one, m: the mean radius of their
+/// crowns, or less where these lie over each other. So a picture never holds more than a tree for each circle of
+/// this size.
+pub fn grain(forest: &Forest) -> f64 {
+    crown(forest).min(0.45 * forest.cell())
+}
+
+/// A tree as it is drawn.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tree {
+    /// Where it stands, m.
+    pub at: DVec2,
+    /// Radius of its crown, m.
+    pub crown: f64,
+    /// How it is turned, rad.
+    pub turn: f64,
+    /// Colour of its crown, 0xRRGGBB.
+    pub color: u32,
+    /// Share of the trees of its forest that appear before it while zooming in, 0 to 1.
+    pub order: f64,
+}
+
+impl Tree {
+    /// The tree at a place in a forest whose crowns have a mean radius, m.
+    pub(crate) fn new(at: DVec2, crown: f64) -> Self {
         let number = mix64(at.x.to_bits() ^ at.y.to_bits().rotate_left(32));
-        let share = (number >> 40) as f64 / (1u64 << 24) as f64;
-        let turn = std::f64::consts::TAU * (number & 0xFFFF) as f64 / 65_536.0;
-        (
+        let unit = |bits: u64| (bits >> 40) as f64 / (1u64 << 24) as f64;
+        Self {
             at,
-            crown * (0.7 + 0.6 * share),
-            turn,
-            one_of(&CROWNS, number),
-        )
-    })
+            crown: crown * (0.7 + 0.6 * unit(number)),
+            turn: std::f64::consts::TAU * (number & 0xFFFF) as f64 / 65_536.0,
+            color: one_of(&CROWNS, number),
+            order: unit(mix64(number)),
+        }
+    }
 }
 
 /// The figure of all trees.

@@ -24,6 +24,7 @@
 
 mod arrow;
 pub mod bodies;
+pub mod canopy;
 mod canvas;
 mod crossing;
 pub mod figure;

@@ -4,11 +4,12 @@ use crate::RenderError;
 use crate::canvas::Canvas;
 use crate::figure::{self, Figure};
 use crate::hint::Hint;
+use crate::land::Tree;
 use crate::painter::{Painter, Pass};
 use crate::palette::{self, DESTINATION, GROUND, rgb};
 use crate::{
-    arrow, bodies, crossing, furniture, gore, ground, guide, hint, island, land, marking, median,
-    mini, names, points_of_interest, road, signal, splitter, symbol, terrain,
+    arrow, bodies, canopy, crossing, furniture, gore, ground, guide, hint, island, land, marking,
+    median, mini, names, points_of_interest, road, signal, splitter, symbol, terrain,
 };
 use glam::DVec2;
 use roadwright_geometry::HeightField;
@@ -321,11 +322,32 @@ pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
 }
 
 fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
-    let tree = land::TREE.parts();
+    let parts = land::TREE.parts();
+    let (low, high) = canvas.view();
     for (_, forest) in scenario.planted() {
-        for (at, crown, turn, color) in land::trees(forest) {
-            let color = canvas.shown(rgb(color));
-            canvas.figure(&tree, at, crown * unit(turn), crown, color);
+        let crown = land::crown(forest);
+        let shown = canopy::share_of_trees(land::grain(forest) * canvas.scale, canopy::SMALLEST);
+        if shown < 1.0 {
+            let color = canopy::between_trees(canopy::color(forest, canvas.is_dark()), shown);
+            canvas.plain_polygon(&forest.area, color);
+        }
+        if shown <= 0.0 {
+            continue;
+        }
+        // The widest crown, and its shadow beside it.
+        let reach = 2.0 * crown;
+        let is_seen =
+            |tree: &Tree| tree.at.cmpgt(low - reach).all() && tree.at.cmplt(high + reach).all();
+        let trees = land::planted(forest).filter(|tree| tree.order < shown);
+        for tree in trees.filter(is_seen) {
+            let color = canvas.shown(rgb(tree.color));
+            canvas.figure(
+                &parts,
+                tree.at,
+                tree.crown * unit(tree.turn),
+                tree.crown,
+                color,
+            );
         }
     }
 }

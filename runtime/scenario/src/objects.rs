@@ -196,6 +196,16 @@ pub(crate) const MAX_TREES: usize = 1_000_000;
 /// Most places for trees of all forests together.
 pub(crate) const MAX_PLACES: usize = 4_000_000;
 
+/// Square cells of the world.
+struct Block {
+    /// Their side, m.
+    cell: f64,
+    /// The first one, in cells from the origin.
+    first: DVec2,
+    columns: usize,
+    rows: usize,
+}
+
 impl Forest {
     /// Side of the cells that hold one tree at most, m, the first cell and how many there are.
     fn cells(&self) -> Option<(f64, DVec2, (usize, usize))> {
@@ -227,6 +237,42 @@ impl Forest {
         let Some((cell, first, (columns, rows))) = self.cells() else {
             return Vec::new();
         };
+        let block = Block {
+            cell,
+            first,
+            columns,
+            rows,
+        };
+        // The polygon is asked last: it costs the most.
+        self.grow(&block, |tree| polygon::contains(&self.area, tree))
+    }
+
+    /// Side of the square cells that hold one tree at most, m.
+    pub fn cell(&self) -> f64 {
+        self.cells().map_or(self.spacing, |(cell, ..)| cell)
+    }
+
+    /// A square piece of an endless forest like this one, from the origin on: its side, m, and the trunks in it.
+    /// O(cells²).
+    pub fn sample(&self, cells: usize) -> (f64, Vec<DVec2>) {
+        let cell = self.cell();
+        let block = Block {
+            cell,
+            first: DVec2::ZERO,
+            columns: cells,
+            rows: cells,
+        };
+        (cell * cells as f64, self.grow(&block, |_| true))
+    }
+
+    /// The trunks in a block of cells where `is_inside` holds.
+    fn grow(&self, block: &Block, is_inside: impl Fn(DVec2) -> bool) -> Vec<DVec2> {
+        let Block {
+            cell,
+            first,
+            columns,
+            rows,
+        } = *block;
         // Trees per hectare (1e4 m^2) to trees per cell: 400 per hectare and cells of 3 m give
         // 0.36.
         let per_cell = (self.density * cell * cell / 1e4).min(1.0);
@@ -258,8 +304,7 @@ impl Forest {
                     .iter()
                     .flatten()
                     .all(|other| (*other - tree).length() >= self.spacing);
-                // The polygon is asked last: it costs the most.
-                if keep && clear && polygon::contains(&self.area, tree) {
+                if keep && clear && is_inside(tree) {
                     current[column] = Some(tree);
                     trees.push(tree);
                 }

@@ -1,0 +1,364 @@
+//! Forests from far away: one colour in the place of trees that are too small to be drawn.
+//!
+//! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels the area is filled
+//! with what the trees look like on the average, mean colour and cover, so zooming changes neither. In between
+//! the trees appear one after the other, and the fill covers what those that are missing would.
+
+use crate::canvas::Canvas;
+use crate::land::{TREE, Tree, crown};
+use crate::palette::rgb;
+use glam::DVec2;
+use roadwright_geometry::math::mix64;
+use roadwright_scenario::Forest;
+use std::collections::BTreeMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use tiny_skia::Color;
+
+/// Size of a forest's [grain](crate::land::grain), pixels, at which trees are drawn one by one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sizes {
+    /// Up to it no tree is drawn.
+    pub none: f64,
+    /// From it on all are.
+    pub all: f64,
+}
+
+/// The sizes for a renderer that draws tens of thousands of trees at once.
+pub const SMALLEST: Sizes = Sizes {
+    none: 2.0,
+    all: 3.0,
+};
+/// The sizes for a renderer that has time for a few thousand in a frame.
+pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
+    none: 6.0,
+    all: 8.0,
+};
+
+/// Side of the sample of a forest, cells that hold one tree at most. The number of trees of another sample of
+/// the size differs by about 1%.
+const CELLS: usize = 96;
+/// Places of the sample that are looked at, along each side.
+const PLACES: usize = 160;
+/// Pixels from the middle of the picture of one tree to its edge, and radii of a crown there: its shadow reaches
+/// 1.42 of them.
+const HALF_PICTURE: u32 = 48;
+const REACH: f64 = 1.5;
+
+/// The share of the trees that is drawn where the grain of their forest has a size in pixels, 0 to 1.
+pub fn share_of_trees(grain: f64, sizes: Sizes) -> f64 {
+    ((grain - sizes.none) / (sizes.all - sizes.none)).clamp(0.0, 1.0)
+}
+
+/// The colour that covers with `shown` of the trees what [`color`] covers alone.
+pub fn between_trees(mut color: Color, shown: f64) -> Color {
+    // Behind what the trees cover, so much is left: (1 - fill) (1 - shown cover) = 1 - cover.
+    let cover = color.alpha();
+    let left = 1.0 - shown as f32 * cover;
+    let fill = 1.0 - (1.0 - cover) / left.max(1e-6);
+    color.set_alpha(fill.clamp(0.0, 1.0));
+    color
+}
+
+/// Forests whose colours are kept; beyond that they are forgotten and computed again.
+const MOST_KEPT: usize = 1024;
+
+/// All that the colour of a forest depends on.
+type Key = ([u64; 4], bool);
+
+/// Mean colour of the trees of a forest, by day or by night; its alpha is how much of the ground they cover.
+/// About 10 ms the first time, and then kept for forests of the same density, spacing and seed.
+pub fn color(forest: &Forest, dark: bool) -> Color {
+    static KEPT: Mutex<BTreeMap<Key, Color>> = Mutex::new(BTreeMap::new());
+    let numbers = [forest.density, forest.spacing, forest.cell()].map(f64::to_bits);
+    let key = ([numbers[0], numbers[1], numbers[2], forest.seed], dark);
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(color) = kept().get(&key) {
+        return *color;
+    }
+    let color = sampled(forest, dark);
+    let mut kept = kept();
+    if kept.len() >= MOST_KEPT {
+        kept.clear();
+    }
+    kept.insert(key, color);
+    color
+}
+
+fn sampled(forest: &Forest, dark: bool) -> Color {
+    let (side, trunks) = forest.sample(CELLS);
+    let mean_crown = crown(forest);
+    let trees: Vec<Tree> = trunks
+        .into_iter()
+        .map(|at| Tree::new(at, mean_crown))
+        .collect();
+    let grid = Grid::new(&trees, side, 2.0 * mean_crown);
+    let step = side / PLACES as f64;
+    let mut sum = [0.0f64; 4];
+    for place in 0..PLACES * PLACES {
+        let cell = DVec2::new((place % PLACES) as f64, (place / PLACES) as f64);
+        // Not in the middle of each square: trees stand in cells as well, and the two would beat.
+        let at = (cell + jitter(place)) * step;
+        let seen = grid.near(at).fold([0.0f32; 4], |below, tree| {
+            let own = PICTURES.of(tree, at, dark);
+            over(own, below)
+        });
+        for (sum, one) in sum.iter_mut().zip(seen) {
+            *sum += f64::from(one);
+        }
+    }
+    let [red, green, blue, alpha] = sum.map(|sum| (sum / (PLACES * PLACES) as f64) as f32);
+    let straight = |color: f32| (color / alpha.max(1e-6)).clamp(0.0, 1.0);
+    Color::from_rgba(
+        straight(red),
+        straight(green),
+        straight(blue),
+        alpha.clamp(0.0, 1.0),
+    )
+    .unwrap_or(Color::TRANSPARENT)
+}
+
+/// A place within a square of side 1, the same in every run.
+fn jitter(place: usize) -> DVec2 {
+    let number = mix64(place as u64);
+    let unit = |bits: u64| (bits & 0xFFFF) as f64 / 65_536.0;
+    DVec2::new(unit(number), unit(number >> 16))
+}
+
+/// A colour over another one; both are multiplied by their alpha.
+fn over(above: [f32; 4], below: [f32; 4]) -> [f32; 4] {
+    let left = 1.0 - above[3];
+    std::array::from_fn(|i| above[i] + left * below[i])
+}
+
+/// Trees by the square that they stand in, in the order in which they are drawn.
+struct Grid<'a> {
+    trees: &'a [Tree],
+    squares: Vec<Vec<u32>>,
+    across: usize,
+    width: f64,
+}
+
+impl<'a> Grid<'a> {
+    fn new(trees: &'a [Tree], side: f64, width: f64) -> Self {
+        // Sparse forests have large squares: what is looked through stays as small as the sample.
+        let width = width.max(side / CELLS as f64);
+        let across = (side / width) as usize + 1;
+        let mut squares = vec![Vec::new(); across * across];
+        let index = |coordinate: f64| ((coordinate / width) as usize).min(across - 1);
+        for (number, tree) in (0u32..).zip(trees) {
+            squares[index(tree.at.y) * across + index(tree.at.x)].push(number);
+        }
+        Self {
+            trees,
+            squares,
+            across,
+            width,
+        }
+    }
+
+    /// The trees in the nine squares around a place, in their order.
+    fn near(&self, at: DVec2) -> impl Iterator<Item = &Tree> {
+        let (x, y) = ((at.x / self.width) as usize, (at.y / self.width) as usize);
+        let around = |middle: usize| middle.saturating_sub(1)..(middle + 2).min(self.across);
+        let mut numbers: Vec<u32> = around(y)
+            .flat_map(|row| around(x).map(move |column| row * self.across + column))
+            .flat_map(|square| &self.squares[square])
+            .copied()
+            .collect();
+        numbers.sort_unstable();
+        numbers
+            .into_iter()
+            .map(|number| &self.trees[number as usize])
+    }
+}
+
+/// What one tree looks like, by day and by night: crown colours differ, so each has a picture.
+static PICTURES: LazyLock<Pictures> = LazyLock::new(Pictures::new);
+
+struct Pictures {
+    /// By night and by colour.
+    all: Vec<(bool, u32, Vec<[f32; 4]>)>,
+}
+
+impl Pictures {
+    fn new() -> Self {
+        let tones = crate::palette::CROWNS;
+        let both = [false, true].into_iter();
+        let all = both.flat_map(|dark| tones.map(|tone| (dark, tone, picture(tone, dark))));
+        Self { all: all.collect() }
+    }
+
+    /// What a tree looks like at a place, m.
+    fn of(&self, tree: &Tree, at: DVec2, dark: bool) -> [f32; 4] {
+        let offset = (at - tree.at) / (tree.crown * REACH);
+        let half = f64::from(HALF_PICTURE);
+        let pixel = (DVec2::new(offset.x, -offset.y) + 1.0) * half;
+        let side = 2 * HALF_PICTURE as usize;
+        let is_inside =
+            pixel.cmpge(DVec2::ZERO).all() && pixel.cmplt(DVec2::splat(2.0 * half)).all();
+        let picture = self.all.iter();
+        let mut picture = picture.filter(|(night, tone, _)| (*night, *tone) == (dark, tree.color));
+        match picture.next() {
+            Some((.., pixels)) if is_inside => pixels[pixel.y as usize * side + pixel.x as usize],
+            _ => [0.0; 4],
+        }
+    }
+}
+
+/// A tree with a crown of a metre on nothing.
+fn picture(tone: u32, dark: bool) -> Vec<[f32; 4]> {
+    let side = 2 * HALF_PICTURE;
+    let reach = DVec2::splat(REACH);
+    let Ok(mut canvas) = Canvas::new((side, side), -reach, reach) else {
+        return vec![[0.0; 4]; (side * side) as usize];
+    };
+    canvas.set_dark(dark);
+    let color = canvas.shown(rgb(tone));
+    canvas.figure(&TREE.parts(), DVec2::ZERO, DVec2::X, 1.0, color);
+    canvas.premultiplied()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+mod tests {
+    use super::*;
+    use crate::Picture;
+    use crate::land::grain;
+    use roadwright_geometry::unit;
+    use roadwright_scenario::{Edit, ForestId, Scenario};
+
+    fn forest(density: f64, spacing: f64) -> Forest {
+        let corner = |x: f64, y: f64| 500.0 * DVec2::new(x, y);
+        Forest {
+            area: vec![
+                corner(-1.0, -1.0),
+                corner(1.0, -1.0),
+                corner(1.0, 1.0),
+                corner(-1.0, 1.0),
+            ],
+            density,
+            spacing,
+            trunk_radius: 0.2,
+            seed: 7,
+        }
+    }
+
+    /// Mean colour of all trees of the middle of a forest, drawn one by one with crowns of 12 pixels.
+    fn drawn(forest: &Forest, dark: bool) -> [f32; 4] {
+        let pixels = 1200.0;
+        let half = 0.5 * pixels * crown(forest) / 12.0;
+        let mut canvas =
+            Canvas::new((1200, 1200), DVec2::splat(-half), DVec2::splat(half)).unwrap();
+        canvas.set_dark(dark);
+        for tree in crate::land::planted(forest) {
+            if tree.at.abs().max_element() < half + 6.0 {
+                let color = canvas.shown(rgb(tree.color));
+                canvas.figure(
+                    &TREE.parts(),
+                    tree.at,
+                    tree.crown * unit(tree.turn),
+                    tree.crown,
+                    color,
+                );
+            }
+        }
+        let pixels = canvas.premultiplied();
+        let count = pixels.len() as f64;
+        let sum = pixels.iter().fold([0.0f64; 4], |sum, pixel| {
+            std::array::from_fn(|i| sum[i] + f64::from(pixel[i]))
+        });
+        sum.map(|sum| (sum / count) as f32)
+    }
+
+    #[test]
+    fn the_mean_is_that_of_trees_drawn_one_by_one() {
+        for (density, spacing, dark) in [
+            (400.0, 3.0, false),
+            (1000.0, 4.0, true),
+            (150.0, 6.0, false),
+            (60.0, 9.0, false),
+            (2000.0, 1.2, false),
+        ] {
+            let forest = forest(density, spacing);
+            let color = color(&forest, dark);
+            let premultiplied =
+                [color.red(), color.green(), color.blue()].map(|c| c * color.alpha());
+            let [red, green, blue, alpha] = drawn(&forest, dark);
+            let said = format!("{density} per hectare, {spacing} m: {color:?}, drawn {alpha}");
+            assert!((color.alpha() - alpha).abs() < 0.03, "{said}");
+            for (mean, drawn) in premultiplied.into_iter().zip([red, green, blue]) {
+                assert!((mean - drawn).abs() < 0.02, "{said}: {mean} for {drawn}");
+            }
+        }
+    }
+
+    /// Mean colour of a picture of a forest whose grain has a size in pixels, 0 to 255.
+    fn mean_of_picture(forest: &Forest, grain_pixels: f64, dark: bool) -> [f64; 3] {
+        let mut scenario = Scenario::new("forest");
+        let edit = Edit::Forest(ForestId(1), Some(Box::new(forest.clone())));
+        scenario.apply(edit).unwrap();
+        let half = DVec2::splat(200.0 * grain(forest) / grain_pixels);
+        let picture = Picture {
+            size: (400, 400),
+            view: Some((-half, half)),
+            furnished: false,
+            dark,
+            ..Picture::default()
+        };
+        let canvas = crate::map::drawn(&scenario, None, &picture).unwrap();
+        let pixels = canvas.premultiplied();
+        let count = pixels.len() as f64;
+        let sum = pixels.iter().fold([0.0; 3], |sum, pixel| {
+            std::array::from_fn(|i| sum[i] + f64::from(pixel[i]))
+        });
+        sum.map(|sum| 255.0 * sum / count)
+    }
+
+    #[test]
+    fn nothing_jumps_where_trees_begin_to_be_drawn() {
+        let Sizes { none, all } = SMALLEST;
+        for (density, spacing, dark) in
+            [(400.0, 3.0, false), (900.0, 3.0, true), (60.0, 8.0, false)]
+        {
+            let forest = forest(density, spacing);
+            let sizes = [
+                0.9 * none,
+                none,
+                0.7 * none + 0.3 * all,
+                0.5 * (none + all),
+                all,
+                1.2 * all,
+            ];
+            let means = sizes.map(|size| mean_of_picture(&forest, size, dark));
+            for (mean, size) in means.iter().zip(sizes) {
+                for (color, first) in mean.iter().zip(means[0]) {
+                    // Nobody sees a difference of 2 of 255.
+                    assert!(
+                        (color - first).abs() < 2.0,
+                        "{density} at {size}: {means:?}"
+                    );
+                }
+            }
+            // The measure sees a forest: bare ground is far from it.
+            let bare = mean_of_picture(&self::forest(0.0, spacing), none, dark);
+            let apart = means[0].iter().zip(bare).map(|(a, b)| (a - b).abs());
+            assert!(apart.fold(0.0, f64::max) > 6.0, "{means:?} {bare:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_between_trees_is_filled() {
+        let mut color = rgb(0x6B9E5B);
+        color.set_alpha(0.7);
+        assert_eq!(between_trees(color, 0.0).alpha(), 0.7);
+        assert!(between_trees(color, 1.0).alpha() < 1e-6);
+        for shown in [0.2, 0.5, 0.9] {
+            let fill = between_trees(color, shown).alpha();
+            let cover = 1.0 - (1.0 - fill) * (1.0 - 0.7 * shown as f32);
+            assert!((cover - 0.7).abs() < 1e-5, "{cover} at {shown}");
+        }
+        assert_eq!(share_of_trees(1.9, SMALLEST), 0.0);
+        assert_eq!(share_of_trees(2.5, SMALLEST), 0.5);
+        assert_eq!(share_of_trees(3.1, SMALLEST), 1.0);
+    }
+}
