@@ -3,6 +3,7 @@
 //! Each session holds a lock on a file of its own beside its last autosave. A file whose lock is
 //! free was left behind by a session that did not end.
 
+use roadwright_files::{MEBIBYTE, open, read_text};
 use roadwright_scenario::{Scenario, file};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -196,14 +197,14 @@ pub fn recoveries(folder: &Path) -> Vec<Recovery> {
     for lock in locks {
         // The system frees the locks of a program that ends in any way. A lock that is held belongs
         // to a window that is open.
-        let free = File::open(&lock).is_ok_and(|file| file.try_lock().is_ok());
+        let free = open(&lock).is_ok_and(|file| file.try_lock().is_ok());
         if !free {
             continue;
         }
         let about_file = lock.with_extension("json");
         let scenario_file = lock.with_extension("scenario.json");
         let files = vec![scenario_file.clone(), about_file.clone(), lock.clone()];
-        let about = std::fs::read_to_string(&about_file).ok();
+        let about = read_text(&about_file, MEBIBYTE).ok();
         let about: Option<About> = about.and_then(|text| serde_json::from_str(&text).ok());
         match file::load(&scenario_file) {
             Ok(scenario) => {
@@ -269,6 +270,35 @@ mod tests {
         session.end();
         drop(session);
         assert!(recoveries(folder.path()).is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_among_recovery_copies_do_not_hang_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut session = Autosave::start(folder.path()).unwrap();
+        let document = edited();
+        session.tick(&document, 0.0);
+        session.tick(&document, PERIOD + 0.1);
+        session.finish();
+        let about = session.about_file();
+        drop(session);
+        assert!(about.exists(), "{}", about.display());
+        std::fs::remove_file(&about).unwrap();
+        let parent = about.parent().unwrap();
+        // The note beside a copy, and a lock that comes before all others.
+        for pipe in [about.clone(), parent.join("0.lock")] {
+            let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+            assert!(made.unwrap().success());
+        }
+        let (told, found) = std::sync::mpsc::channel();
+        let path = folder.path().to_owned();
+        // In a thread of its own: one that hangs is left behind.
+        std::thread::spawn(move || told.send(recoveries(&path)));
+        let patience = std::time::Duration::from_secs(60);
+        let found = found.recv_timeout(patience).expect("a pipe is waited for");
+        assert_eq!(found.len(), 1);
+        assert_eq!(found[0].title, "mine");
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::command::KeyMap;
 use crate::tools::ToolOptions;
+use roadwright_files::{MEBIBYTE, read_text};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
@@ -107,11 +108,14 @@ impl Default for Settings {
     }
 }
 
+/// Largest file of settings that is read, bytes: recent files and key bindings take a few kilobytes.
+const LARGEST: u64 = MEBIBYTE;
+
 impl Settings {
     /// Reads the settings; each one that cannot be read is the standard.
     pub fn load(folder: &Path) -> Self {
         // A file that is missing or damaged must not keep the program from starting.
-        let text = std::fs::read_to_string(file(folder)).unwrap_or_default();
+        let text = read_text(&file(folder), LARGEST).unwrap_or_default();
         let mut settings = Self::read(&text);
         // Written by hand, or by another version: an interface that cannot be read cannot be
         // mended.
@@ -183,6 +187,24 @@ mod tests {
         assert_eq!(settings.recent.len(), 2);
         std::fs::write(folder.path().join("settings.json"), "{ broken").unwrap();
         assert_eq!(Settings::load(folder.path()), Settings::default());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_in_the_place_of_the_settings_does_not_hang_the_start() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = file(folder.path());
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let (told, loaded) = std::sync::mpsc::channel();
+        let folder_path = folder.path().to_owned();
+        // In a thread of its own: one that hangs is left behind.
+        std::thread::spawn(move || told.send(Settings::load(&folder_path)));
+        let patience = std::time::Duration::from_secs(60);
+        let settings = loaded
+            .recv_timeout(patience)
+            .expect("the pipe is waited for");
+        assert_eq!(settings, Settings::default());
     }
 
     #[test]
