@@ -177,8 +177,8 @@ fn roads_without_end_are_named() {
     );
 }
 
-#[test]
-fn forests_without_end_are_named() {
+/// Sixty forests of 64 km², each with a million places for trees.
+fn forests() -> Scenario {
     let mut scenario = crossroads();
     for id in 1..=60 {
         let (low, high) = (1_000.0 * f64::from(id), 9_000.0 + 1_000.0 * f64::from(id));
@@ -194,6 +194,23 @@ fn forests_without_end_are_named() {
         let edit = Edit::Forest(ForestId(id), Some(Box::new(forest)));
         scenario.apply(edit).unwrap();
     }
+    scenario
+}
+
+#[test]
+fn forests_of_a_million_trees_are_drawn_as_a_colour() {
+    let folder = tempfile::tempdir().unwrap();
+    file::save(&forests(), &folder.path().join("forests.json")).unwrap();
+    let words = ["render", "forests.json", "--out", "forests.png"];
+    let output = roadwright(folder.path(), &words).expect("drawing millions of trees hangs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(folder.path().join("forests.png").exists());
+}
+
+#[test]
+fn forests_without_end_are_named() {
+    let scenario = forests();
     let [(code, said), (run, _)] = told(&scenario);
     assert_eq!((code, run), (Some(1), Some(0)), "{said}");
     assert!(

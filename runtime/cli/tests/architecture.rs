@@ -343,3 +343,72 @@ fn the_window_has_the_systems_clipboard() {
     // The measure itself: links are opened by nobody, so that feature is off.
     assert!(!features(&metadata, "egui-winit").contains(&"links"));
 }
+
+/// Lines of a source that open or read a file by themselves, without its tests.
+fn reads_by_itself(text: &str) -> Vec<&str> {
+    let own = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let calls = [
+        "fs::read(",
+        "fs::read_to_string(",
+        "File::open(",
+        "OpenOptions::new()",
+    ];
+    let lines = own.lines().map(str::trim);
+    let code = lines.filter(|line| !line.starts_with("//"));
+    code.filter(|line| calls.iter().any(|call| line.contains(call)))
+        .collect()
+}
+
+/// Sources that may: each knows before that what it opens has an end.
+const READERS: [(&str, &str); 6] = [
+    (
+        "runtime/files/src/",
+        "the crate that does it for all others",
+    ),
+    (
+        "runtime/simulation/src/world/stage_table_tests.rs",
+        "a test",
+    ),
+    ("runtime/extension/src/native/examine/costs.rs", "/proc"),
+    ("runtime/extension/src/native/limits.rs", "/proc"),
+    (
+        "runtime/extension/src/native/ends.rs",
+        "a lock; it is a file",
+    ),
+    (
+        "runtime/extension/src/quarantine.rs",
+        "a lock; it is a file",
+    ),
+];
+
+#[test]
+fn files_from_outside_are_read_in_one_place() {
+    let mut files = Vec::new();
+    let crates = std::fs::read_dir(root().join("runtime")).unwrap();
+    let crates = crates.map(|folder| folder.unwrap().path());
+    for folder in crates.chain([root().join("editor")]) {
+        files_below(folder.join("src"), &["rs"], &mut files);
+    }
+    assert!(files.len() > 300, "only {} sources", files.len());
+    let mut needed = BTreeSet::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file).unwrap();
+        let found = reads_by_itself(&text);
+        let path = file.strip_prefix(root()).unwrap().display().to_string();
+        if found.is_empty() {
+            continue;
+        }
+        let reader = READERS.iter().find(|(reader, _)| path.starts_with(reader));
+        needed.extend(reader);
+        assert!(
+            reader.is_some(),
+            "{path} reads a file by itself; a pipe there would hang it, so call roadwright-files: \
+             {found:?}"
+        );
+    }
+    let all: BTreeSet<_> = READERS.iter().collect();
+    assert_eq!(needed, all, "some need no exception any more");
+    // The search finds a call in code, and skips comments and tests.
+    let sample = "let a = std::fs::read(path);\n// fs::read(b)\n#[cfg(test)]\nFile::open(c)";
+    assert_eq!(reads_by_itself(sample), ["let a = std::fs::read(path);"]);
+}
