@@ -4,10 +4,20 @@
 //! and a world made of it can be driven for a few steps. Whatever panics, takes more than ten
 //! seconds or more memory than the limit is a finding.
 
+pub mod made_up;
+
+use roadwright_bundle::Bundle;
 use roadwright_interchange::osm::{self, ImportOptions};
 use roadwright_scenario::check::check;
-use roadwright_scenario::{Scenario, file};
-use roadwright_simulation::{Ending, RunOptions, Session, World, builtin_modules};
+use roadwright_scenario::vehicle_file::{FileReference, VehicleFile};
+use roadwright_scenario::{DynamicsLevel, Edit, Scenario, VehicleType, file};
+use roadwright_simulation::{
+    Ending, Ground, RunOptions, SavedWorld, Session, World, builtin_modules,
+};
+use roadwright_training::experiment::Results;
+use roadwright_training::genetic::{Experiment, Record};
+use std::io::{Cursor, Write};
+use std::sync::{Arc, OnceLock};
 
 /// Steps that are driven: enough for agents to appear, plan and meet a junction.
 const STEPS: u32 = 20;
@@ -52,6 +62,154 @@ pub fn script(bytes: &[u8]) {
 /// A compiled plugin.
 pub fn plugin_file(bytes: &[u8]) {
     let _ = roadwright_extension::inspect_bytes(bytes);
+}
+
+/// A scenario that other inputs are put into: it is small, and has junctions, flows and agents.
+const AROUND: &str = include_str!("../../scenarios/crossroads.scenario.json");
+
+fn around() -> Scenario {
+    file::from_text(AROUND).expect("a shipped scenario is read")
+}
+
+fn one_thread() -> RunOptions {
+    RunOptions {
+        threads: 1,
+        ..RunOptions::default()
+    }
+}
+
+/// A save with changes in its parts ([`made_up::changed`]) and a right checksum, restored and driven.
+pub fn save(bytes: &[u8]) {
+    static SAVED: OnceLock<(Scenario, Arc<Ground>, Vec<u8>)> = OnceLock::new();
+    let (scenario, ground, saved) = SAVED.get_or_init(|| {
+        let scenario = around();
+        let world = World::new(&scenario, &builtin_modules(), &one_thread());
+        let mut world = world.expect("a shipped scenario runs");
+        (0..1500).for_each(|_| world.step());
+        let saved = world.save(false).expect("built-in modules can be saved");
+        let ground = world.ground().clone();
+        (scenario, ground, saved.to_bytes())
+    });
+    let changed = made_up::changed(saved, bytes).expect("the save is one");
+    let Ok(changed) = SavedWorld::from_bytes(&changed) else {
+        return;
+    };
+    let restored = World::restore(
+        ground.clone(),
+        scenario,
+        &builtin_modules(),
+        &one_thread(),
+        &changed,
+    );
+    if let Ok((mut world, _)) = restored {
+        (0..STEPS).for_each(|_| world.step());
+        let _ = (world.snapshot(), world.summary(), world.save(true));
+    }
+}
+
+/// A bundle, or the manifest of one with right checksums around it.
+pub fn bundle(bytes: &[u8]) {
+    let read = match bytes.starts_with(b"PK") {
+        true => Bundle::from_bytes(bytes),
+        false => Bundle::from_bytes(&around_manifest(bytes)),
+    };
+    if let Ok(bundle) = read {
+        let again = bundle.to_bytes().expect("what was read is written");
+        let again = Bundle::from_bytes(&again).expect("what was written is read");
+        assert!(bundle == again, "what was written is read the same");
+    }
+}
+
+/// An archive with a manifest, and a scenario and a script that it may name.
+fn around_manifest(manifest: &[u8]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(Cursor::new(Vec::new()));
+    let options =
+        zip::write::SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored);
+    for (name, contents) in [
+        ("manifest.json", manifest),
+        ("crossroads.scenario.json", AROUND.as_bytes()),
+        ("scripts/still.rhai", b"fn behave(agent) {}\n"),
+    ] {
+        let begun = archive.start_file(name, options);
+        begun.expect("a name of an archive");
+        archive.write_all(contents).expect("memory can be written");
+    }
+    let finished = archive.finish().expect("memory can be written");
+    finished.into_inner()
+}
+
+/// A vehicle file. What is taken drives at every level that it has the numbers for.
+pub fn vehicle(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let Ok(vehicle) = VehicleFile::from_text(text) else {
+        return;
+    };
+    let again = VehicleFile::from_text(&vehicle.to_text()).expect("what was written is read");
+    assert!(vehicle == again, "what was written is read the same");
+    let mut scenario = around();
+    let kind = VehicleType {
+        file: Some(Arc::new(FileReference {
+            path: "vehicles/fuzz.vehicle.json".into(),
+            hash: String::new(),
+            was: None,
+            vehicle: vehicle.clone(),
+        })),
+        ..vehicle.vehicle_type()
+    };
+    for key in scenario.vehicle_types().clone().into_keys() {
+        let edit = Edit::VehicleType(key, Some(Box::new(kind.clone())));
+        if scenario.apply(edit).is_err() {
+            return;
+        }
+    }
+    for level in DynamicsLevel::ALL {
+        let options = RunOptions {
+            dynamics: Some(level),
+            ..one_thread()
+        };
+        if let Ok(mut world) = World::new(&scenario, &builtin_modules(), &options) {
+            (0..STEPS).for_each(|_| world.step());
+        }
+    }
+}
+
+/// An experiment of a training.
+pub fn experiment(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(experiment) = Experiment::from_text(text)
+    {
+        let again = Experiment::from_text(&experiment.to_text());
+        let again = again.expect("what was written is read");
+        assert!(experiment == again, "what was written is read the same");
+    }
+}
+
+/// The record of a training, also one whose hash is not right: it is sealed again.
+pub fn record(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else {
+        return;
+    };
+    let _ = Record::from_text(text);
+    if let Ok(mut record) = serde_json::from_str::<Record>(text) {
+        let sealed = record.to_text();
+        if let Ok(again) = Record::from_text(&sealed) {
+            assert!(record == again, "what was written is read the same");
+        }
+    }
+}
+
+/// Results of an experiment.
+pub fn results(bytes: &[u8]) {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && let Ok(results) = Results::parse(text)
+    {
+        let _ = results.check_hash();
+        let text = serde_json::to_string(&results).expect("results are plain data");
+        let again = Results::parse(&text).expect("what was written is read");
+        assert!(results == again, "what was written is read the same");
+    }
 }
 
 /// Writes, reads, checks and drives a scenario that a reader has taken.

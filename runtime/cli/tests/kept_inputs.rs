@@ -7,12 +7,21 @@ use std::path::{Path, PathBuf};
 /// A reader, and the folders that fuzzing starts with.
 type Target = (fn(&[u8]), &'static [&'static str]);
 
-const TARGETS: [Target; 5] = [
+const TARGETS: [Target; 11] = [
     (readers::scenario, &["fuzz/corpus/scenario", "scenarios"]),
     (readers::osm_xml, &["fuzz/corpus/osm_xml"]),
     (readers::osm_pbf, &["fuzz/corpus/osm_pbf"]),
     (readers::script, &["fuzz/corpus/script", "scripts"]),
     (readers::plugin_file, &["runtime/extension/tests/abi"]),
+    (readers::save, &["fuzz/corpus/save"]),
+    (readers::bundle, &["fuzz/corpus/bundle"]),
+    (
+        readers::vehicle,
+        &["fuzz/corpus/vehicle", "scenarios/vehicles"],
+    ),
+    (readers::experiment, &["experiments"]),
+    (readers::record, &["fuzz/corpus/record"]),
+    (readers::results, &["fuzz/corpus/results"]),
 ];
 
 fn inputs(folder: &Path) -> Vec<PathBuf> {

@@ -1,0 +1,4 @@
+//! Bundles, and manifests of bundles.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::bundle(bytes));

@@ -1,0 +1,4 @@
+//! Experiments of trainings.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| roadwright_fuzz::experiment(bytes));
