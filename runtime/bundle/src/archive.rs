@@ -28,9 +28,15 @@ pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 /// Why an archive is refused.
 #[derive(Debug, Error)]
 pub enum ArchiveError {
-    /// It is no zip archive, or a damaged one.
-    #[error("it is no bundle, or a damaged one: {0}")]
-    Damaged(String),
+    /// It is no zip archive.
+    #[error("this is no bundle; `roadwright pack` makes one of a scenario")]
+    NoArchive,
+    /// A zip archive that is cut off or damaged, with what cannot be read of it.
+    #[error("the bundle is cut off or damaged{}", .0.as_ref().map_or(String::new(), |path| format!(": {path} cannot be read")))]
+    Damaged(Option<String>),
+    /// It cannot be written.
+    #[error("the bundle cannot be written: {0}")]
+    Write(String),
     /// A path leads out of the folder, or cannot be written on every system.
     #[error("it holds \"{path}\", and {why}: such a bundle is not opened")]
     Path {
@@ -44,8 +50,13 @@ pub enum ArchiveError {
     TooMuch(String),
 }
 
-fn damaged(error: impl std::fmt::Display) -> ArchiveError {
-    ArchiveError::Damaged(error.to_string())
+/// The words of the decoder are about its own insides, and are left out.
+fn damaged<E>(_: E) -> ArchiveError {
+    ArchiveError::Damaged(None)
+}
+
+fn unwritable(error: impl std::fmt::Display) -> ArchiveError {
+    ArchiveError::Write(error.to_string())
 }
 
 /// Packs files. Equal files give equal bytes.
@@ -60,11 +71,11 @@ pub(crate) fn write(files: &Files) -> Result<Vec<u8>, ArchiveError> {
     if files.len() > MOST_FILES {
         return Err(too_many_files());
     }
-    let packed = write_with(files, CompressionMethod::Deflated).map_err(damaged)?;
+    let packed = write_with(files, CompressionMethod::Deflated).map_err(unwritable)?;
     if size <= WRITTEN_RATIO * packed.len() as u64 {
         return Ok(packed);
     }
-    write_with(files, CompressionMethod::Stored).map_err(damaged)
+    write_with(files, CompressionMethod::Stored).map_err(unwritable)
 }
 
 fn write_with(files: &Files, method: CompressionMethod) -> Result<Vec<u8>, ZipError> {
@@ -97,6 +108,10 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         return Err(too_many_files());
     }
     let most = MOST_BYTES.min(MOST_RATIO.saturating_mul(archive.len() as u64));
+    // Zip archives begin with an entry, or are empty; what begins otherwise is another kind of file.
+    if !archive.starts_with(b"PK") {
+        return Err(ArchiveError::NoArchive);
+    }
     let mut zip = ZipArchive::new(Cursor::new(archive)).map_err(damaged)?;
     let mut files = Files::new();
     let mut folded = std::collections::BTreeSet::new();
@@ -118,7 +133,7 @@ pub(crate) fn read(archive: &[u8]) -> Result<Files, ArchiveError> {
         // One byte more than there is room for tells that there is too much, whatever the entry
         // says.
         let unpacked = entry.by_ref().take(room + 1).read_to_end(&mut bytes);
-        let unpacked = unpacked.map_err(|error| damaged(format!("{}: {error}", short(&path))))?;
+        let unpacked = unpacked.map_err(|_| ArchiveError::Damaged(Some(short(&path))))?;
         if unpacked as u64 > room {
             return Err(if most == MOST_BYTES {
                 too_many_bytes()

@@ -54,6 +54,10 @@ impl Beside {
         };
         // The same folder, and so the same disk: only there a move replaces the old file at once.
         let folder = folder_of(&path);
+        if !folder.is_dir() {
+            let what = format!("there is no folder {}", folder.display());
+            return Err(Error::new(ErrorKind::NotFound, what));
+        }
         sweep(folder);
         let file = create(folder).map_err(|error| unwritable(folder, &error))?;
         // Whoever sweeps this folder meanwhile sees that it is being written.
@@ -191,7 +195,17 @@ fn create(folder: &Path) -> Result<NamedTempFile> {
         // The system takes away from these what the user has said (umask).
         builder.permissions(std::fs::Permissions::from_mode(0o666));
     }
-    builder.tempfile_in(folder)
+    // Its error names the file beside, which the user has not asked for.
+    builder.tempfile_in(folder).map_err(without_path)
+}
+
+/// An error of the system without the path that the library puts before it.
+fn without_path(error: Error) -> Error {
+    let source = error.get_ref().and_then(std::error::Error::source);
+    match source {
+        Some(source) => Error::new(error.kind(), source.to_string()),
+        None => error,
+    }
 }
 
 /// Gives a file the owner and the permissions of another one.

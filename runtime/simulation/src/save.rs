@@ -61,8 +61,11 @@ pub enum SaveError {
         /// Simulated time until it has entered at the latest, whole seconds.
         seconds: f64,
     },
-    /// The bytes are not a save, or damaged.
+    /// The bytes are not a save, or cut off or damaged.
     #[error("not a saved world: {0}")]
+    NoSave(String),
+    /// Something in the save cannot be read or cannot be: a part, or what is wrong with it.
+    #[error("the save is damaged ({0}); restore an older one")]
     Damaged(String),
     /// The save is newer than the program.
     #[error("the saved world needs a newer version: part \"{part}\" has version {version}")]

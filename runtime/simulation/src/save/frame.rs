@@ -63,16 +63,16 @@ impl SavedWorld {
     /// # Errors
     /// If they are not a save, or its frame is of a newer version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, SaveError> {
-        let damaged = |what: &str| SaveError::Damaged(what.into());
+        let damaged = |what: &str| SaveError::NoSave(what.into());
         let (bytes, sum) = bytes.split_last_chunk().ok_or(damaged("it is too short"))?;
         // The checksum comes first: what is read afterwards was written as it is by some version.
         if checksum(bytes) != u64::from_le_bytes(*sum) {
             return Err(damaged("its checksum differs"));
         }
         let saved: Self =
-            postcard::from_bytes(bytes).map_err(|error| SaveError::Damaged(error.to_string()))?;
+            postcard::from_bytes(bytes).map_err(|_| damaged("its frame cannot be read"))?;
         if saved.format != FORMAT {
-            return Err(SaveError::Damaged("it begins otherwise".into()));
+            return Err(damaged("it begins otherwise"));
         }
         if saved.version > VERSION {
             return Err(SaveError::Newer {
@@ -126,7 +126,7 @@ impl SavedWorld {
 
     /// A part; its version has been checked.
     pub(super) fn get<T: DeserializeOwned>(&self, part: Part) -> Result<T, SaveError> {
-        let missing = || SaveError::Damaged(format!("part \"{}\" is missing", part.name()));
+        let missing = || SaveError::Damaged(format!("{} is missing", part.name()));
         self.get_if_any(part)?.ok_or_else(missing)
     }
 
@@ -139,8 +139,9 @@ impl SavedWorld {
             return Ok(None);
         };
         let read = postcard::from_bytes(&stored.bytes);
+        // The decoder's message is about bytes and helps no user; the name of the part does.
         read.map(Some)
-            .map_err(|error| SaveError::Damaged(format!("part \"{}\": {error}", part.name())))
+            .map_err(|_| SaveError::Damaged(part.name().into()))
     }
 }
 

@@ -89,7 +89,7 @@ pub enum ResultsError {
     #[error("this is {0}, not results")]
     Other(&'static str),
     /// It is something else that is not known here.
-    #[error("format is \"{0}\"; expected \"{FORMAT}\"")]
+    #[error("this is a file of the format \"{0}\", not results")]
     Format(String),
     /// A newer program has made it.
     #[error("version {0} is newer than {VERSION}, which this program knows: use a newer one")]

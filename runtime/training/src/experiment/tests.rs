@@ -357,7 +357,7 @@ fn damaged_results_are_refused_with_reasons() {
         (
             "roadwright-results",
             "else",
-            "expected \"roadwright-results\"",
+            "a file of the format \"else\", not results",
         ),
         ("\"version\": 2", "\"version\": 9", "newer"),
         ("\"seed\":2", "\"seed\":7", "row 2 (seed 7)"),

@@ -184,6 +184,7 @@ impl<K: Kind> Native<K> {
                 // A row that was not written is an answer too: let the built-in module decide.
                 if status[row] != ROW_NOT_WRITTEN {
                     let message = if flaw.is_empty() {
+                        locked(&self.health).marked = Some(status[row]);
                         format!("rows were marked failed (status {})", status[row])
                     } else {
                         self.report_flaw(flaw, step, row, &inputs[row])

@@ -60,7 +60,21 @@ struct Health {
     bad_steps: u32,
     /// Why the last unusable row was so.
     flaw: String,
+    /// The status of the last row that the plugin itself has marked as failed.
+    marked: Option<u8>,
     mode_changed: bool,
+}
+
+impl Health {
+    /// Why rows are unusable, for messages.
+    fn flaw(&self) -> String {
+        match self.marked {
+            Some(status) if self.flaw.is_empty() => {
+                format!("rows were marked failed (status {status})")
+            }
+            _ => self.flaw.clone(),
+        }
+    }
 }
 
 /// A module of a run whose answers come from a library.
@@ -240,7 +254,7 @@ impl<K: Kind> Native<K> {
             health.bad_steps = 0;
             Fault::fatal(format!(
                 "unusable answers for {BAD_STEPS} steps: {}",
-                health.flaw
+                health.flaw()
             ))
         })
     }

@@ -89,6 +89,7 @@ impl<K: Kind> Native<K> {
             rows: kept.rows,
             bad_rows: kept.bad_rows,
             bad_steps: kept.bad_steps,
+            marked: None,
             flaw: kept.flaw,
             mode_changed: kept.mode_changed,
         };
