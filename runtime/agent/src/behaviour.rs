@@ -302,6 +302,9 @@ pub enum Effect {
     Park(DVec2, f64),
     /// Brake at least this hard, m/s^2, until the behaviour is asked again.
     Brake(f64),
+    /// Drive so far to the left of the middle of the lane, m, while still following the leader: as far as vehicle,
+    /// lane and neighbours allow, until the behaviour is asked again.
+    LaneOffset(f64),
     /// Return from the end of a path to the lane close by, and drive on to the goals that are left.
     Rejoin,
     /// Follow a line over the ground: places, m, and the speed at each, m/s. Lanes, junctions and

@@ -325,6 +325,9 @@ pub struct Conduct {
     pub off_lane: f64,
     /// Share of the time in junctions that had not let it in.
     pub uninvited: f64,
+    /// Share of the time more than a twentieth above the speed limit, on open ground above the speed that is
+    /// allowed there.
+    pub above_limit: f64,
     /// How deep the agent was in obstacles and vehicles, summed over the time, m s.
     pub overlap: f64,
     /// Whether it has arrived at its last goal.
@@ -357,6 +360,7 @@ impl Default for Conduct {
             speeding: 0.0,
             off_lane: 0.0,
             uninvited: 0.0,
+            above_limit: 0.0,
             overlap: 0.0,
             has_arrived: false,
             goal_distance: 0.0,

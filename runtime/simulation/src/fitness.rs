@@ -38,7 +38,7 @@ enum Wants {
 
 // A fitness is a row of this table: what it says about itself, and a function of what was counted.
 // None keeps anything, so they share one type.
-static FORMULAS: [Described; 13] = [
+static FORMULAS: [Described; 16] = [
     Described {
         info: ModuleInfo {
             id: "crash_and_speed",
@@ -51,6 +51,64 @@ static FORMULAS: [Described; 13] = [
         ],
         score: crash_and_speed,
         wants: Wants::Nothing,
+        is_cost: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "safe_arrival",
+            name: "Safe arrival",
+            doc: "Contacts, time lost, time above the limit, and whether the destination was reached.",
+        },
+        parameters: &[
+            ParameterInfo::number(
+                "contact_weight",
+                "",
+                (0.0, 1000.0),
+                2.0,
+                "Weight of contacts: one counts half, many nearly one.",
+            ),
+            weight(
+                "time_weight",
+                "",
+                "Weight of the share of the time that was lost.",
+            ),
+            weight(
+                "limit_weight",
+                "",
+                "Weight of the share of the time above the limit.",
+            ),
+            ParameterInfo::number(
+                "arrival_weight",
+                "",
+                (0.0, 1000.0),
+                4.0,
+                "Weight of not arriving: one, and up to one more for the distance that is left.",
+            ),
+        ],
+        score: safe_arrival,
+        wants: Wants::Account,
+        is_cost: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "time_above_limit",
+            name: "Time above the limit",
+            doc: "Share of the time more than 5 % above the speed limit, on open ground above what is allowed.",
+        },
+        parameters: &[],
+        score: time_above_limit,
+        wants: Wants::Nothing,
+        is_cost: true,
+    },
+    Described {
+        info: ModuleInfo {
+            id: "contacts",
+            name: "Contacts",
+            doc: "How often the vehicle began to touch an obstacle or another vehicle.",
+        },
+        parameters: &[],
+        score: contacts,
+        wants: Wants::Account,
         is_cost: true,
     },
     Described {
@@ -312,6 +370,33 @@ fn crash_and_speed(parameters: &ParameterSet, input: &FitnessInput, _: &Conduct)
     };
     parameters.value("crash_weight") * input.crash_rating
         + parameters.value("speed_weight") * (1.0 - share)
+}
+
+/// A destination this far away counts half of what one at infinity does, m.
+const FAR: f64 = 100.0;
+
+/// With the weights as they are every drive that arrives is better than any that does not (at most 4, at least
+/// 4), and one contact costs as much as losing all the time there is. Time is lost moment by
+/// moment, so speeding on one stretch does not make up for another. There is no source for the weights.
+fn safe_arrival(parameters: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    let touched = conduct.collisions / (1.0 + conduct.collisions);
+    let missed = if conduct.has_arrived {
+        0.0
+    } else {
+        1.0 + conduct.goal_distance / (FAR + conduct.goal_distance)
+    };
+    parameters.value("contact_weight") * touched
+        + parameters.value("time_weight") * conduct.time_lost
+        + parameters.value("limit_weight") * conduct.above_limit
+        + parameters.value("arrival_weight") * missed
+}
+
+fn time_above_limit(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    conduct.above_limit
+}
+
+fn contacts(_: &ParameterSet, _: &FitnessInput, conduct: &Conduct) -> f64 {
+    conduct.collisions
 }
 
 /// Root of the mean of the squared parts.

@@ -117,7 +117,7 @@ impl ModuleOverrides {
     }
 
     /// A stack with these modules. Those that it has already keep their parameters.
-    pub(crate) fn apply(&self, stack: &Stack) -> Stack {
+    pub fn apply(&self, stack: &Stack) -> Stack {
         // A stack that names the module already keeps its tuning: an override chooses modules, and is not
         // meant to reset parameters.
         let mut changed = stack.clone();

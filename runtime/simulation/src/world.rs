@@ -22,7 +22,7 @@ use crate::stages::behave::Behaving;
 use crate::stages::control::Controlling;
 use crate::stages::effects::Effecting;
 use crate::stages::retire::Exit;
-use crate::stages::{advance, appear, behave, collide, control, plan, way_round};
+use crate::stages::{advance, appear, aside, behave, collide, control, plan, way_round};
 use crate::summary::ReplanCounts;
 use crate::traffic::{Contact, EncroachmentScene, NoCrossing, People, Traffic, look_at_signals};
 use crate::vehicle_type::VehicleTypes;
@@ -361,6 +361,7 @@ impl World {
             dynamics: &self.dynamics,
         };
         let mut agents = ControlColumns::of(&mut self.agents);
+        aside::lead_aside(self.clock.dt, surroundings, &mut agents);
         let held = control::control(
             &self.clock,
             &self.modules,

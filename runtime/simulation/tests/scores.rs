@@ -114,3 +114,62 @@ fn every_fitness_puts_drivers_in_order() {
         "{drivers:#?}"
     );
 }
+
+/// Scores of a single car that drives at a share of the speed limit of 13.9 m/s for two minutes.
+fn alone(share: f64) -> BTreeMap<String, f64> {
+    let mut road = Scenario::new("road");
+    let style = RoadStyle {
+        section: CrossSection::driving(1, 0, 3.25),
+        ..street("road")
+    };
+    draw(&mut road, (0.0, 0.0), (900.0, 0.0), &style);
+    let mut driver = stack(ModuleSetting::new("idm"), share);
+    let all = [
+        "crash_and_speed",
+        "safe_arrival",
+        "time_above_limit",
+        "contacts",
+    ];
+    assert!(driver.set(Slot::Fitness, all.map(ModuleSetting::new).to_vec()));
+    let edit = Edit::Stack("alone".into(), Some(Box::new(driver)));
+    road.apply(edit).unwrap();
+    let agent = Agent {
+        stack: "alone".into(),
+        start: Place::lane(RoadId(1), -1, 100.0),
+        destination: Some(Place::lane(RoadId(1), -1, 890.0)),
+        ..west_to_east()
+    };
+    let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
+    road.apply(edit).unwrap();
+    let registry = crate::modules::with_test_modules();
+    let mut world = World::new(&road, &registry, &RunOptions::default()).unwrap();
+    while world.time() < 120.0 {
+        world.step();
+    }
+    let summary = world.summary();
+    let mut stacks = summary.stacks.iter();
+    let own = stacks.find(|stack| stack.stack == "alone").unwrap();
+    let fitness = own.fitness.iter();
+    fitness
+        .map(|fitness| (fitness.module.clone(), fitness.score.mean))
+        .collect()
+}
+
+#[test]
+fn a_drive_above_the_limit_ranks_behind_one_that_keeps_to_it_and_before_one_that_never_arrives() {
+    let [keeps, slow, fast, stands] = [1.0, 0.7, 1.6, 0.0].map(alone);
+    let order = [&keeps, &slow, &fast, &stands].map(|drive| drive["safe_arrival"]);
+    assert!(order.is_sorted() && order[0] + 0.05 < order[1], "{order:?}");
+    assert!(
+        order[1] + 0.1 < order[2] && order[2] + 1.0 < order[3],
+        "{order:?}"
+    );
+    assert_eq!(keeps["time_above_limit"], 0.0);
+    assert!(fast["time_above_limit"] > 0.7, "{fast:?}");
+    assert_eq!(fast["contacts"], 0.0);
+    // The fitness of the source does not tell the two apart by that: the control.
+    assert!(
+        fast["crash_and_speed"] <= keeps["crash_and_speed"],
+        "{fast:?}"
+    );
+}

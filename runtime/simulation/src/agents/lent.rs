@@ -5,7 +5,8 @@
 //! [`Agents`] whole says `docs/stages.md`.
 
 use super::{
-    Agents, Claim, Command, Identity, LanePosition, Motion, Order, Progress, Rare, Statistics, Wish,
+    Agents, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Progress, Rare,
+    Statistics, Wish,
 };
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::PedalCommand;
@@ -85,6 +86,7 @@ pub(crate) struct AgentsRef<'a> {
     pub(crate) progress: &'a [Progress],
     pub(crate) claim: &'a [Claim],
     pub(crate) wish: &'a Rare<Wish>,
+    pub(crate) aside: &'a Rare<Aside>,
 }
 
 impl<'a> Deref for AgentsRef<'a> {
@@ -126,6 +128,7 @@ impl Agents {
             progress: &self.progress,
             claim: &self.claim,
             wish: &self.wish,
+            aside: &self.aside,
         }
     }
 }
@@ -137,6 +140,7 @@ macro_rules! column {
     (progress) => { [Progress] };
     (claim) => { [Claim] };
     (wish) => { Rare<Wish> };
+    (aside) => { Rare<Aside> };
     (command) => { [Command] };
     (statistics) => { [Statistics] };
     (pedals) => { Vec<Option<PedalCommand>> };
@@ -179,6 +183,7 @@ macro_rules! lends {
                     progress: &*self.progress,
                     claim: &*self.claim,
                     wish: self.wish,
+                    aside: &*self.aside,
                 }
             }
 
@@ -201,27 +206,27 @@ macro_rules! lends {
 lends! {
     /// What junctions decide by, and what they tell agents.
     ClaimColumns {
-        reads { motion, position, progress, wish, statistics }
+        reads { motion, position, progress, wish, aside, statistics }
         writes { claim }
     }
     /// What new routes are made of, and where they are put.
     PlanColumns {
-        reads { motion, position, wish }
+        reads { motion, position, wish, aside }
         writes { progress, claim }
     }
     /// What controllers are told, and what they want.
     ControlColumns {
         reads { motion, position, progress, wish }
-        writes { claim, command, statistics, pedals }
+        writes { claim, aside, command, statistics, pedals }
     }
     /// What moves bodies, and what they come to.
     AdvanceColumns {
-        reads { claim, wish, command, pedals }
+        reads { claim, wish, aside, command, pedals }
         writes { motion, position, progress, statistics }
     }
     /// What contacts and near misses are found by, and where they are counted.
     ContactColumns {
-        reads { motion, position, progress, claim, wish }
+        reads { motion, position, progress, claim, wish, aside }
         writes { statistics }
     }
 }

@@ -18,14 +18,13 @@ pub(crate) use lent::{
     AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
 };
 pub(crate) use rows::{
-    Claim, Command, FARTHEST, Identity, LanePosition, Motion, Order, Phase, Progress, Refusal,
-    Statistics, Wish,
+    Aside, Claim, Command, FARTHEST, Identity, LanePosition, Motion, Order, Phase, Progress,
+    Refusal, Statistics, Wish,
 };
 
 use crate::dynamics::keeps_to_lanes;
 use crate::route::{Routes, are_distinct};
-pub(crate) use rare::Column;
-use rare::Rare;
+pub(crate) use rare::{Column, Rare};
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_vehicle::PedalCommand;
@@ -121,6 +120,8 @@ columns! {
     claim: Claim => Vec<Claim>,
     /// What their behaviours want: mostly nothing.
     wish: Wish => Rare<Wish>,
+    /// Where beside the middle of their lanes they are led: mostly nowhere.
+    aside: Aside => Rare<Aside>,
     /// What their controllers want.
     command: Command => Vec<Command>,
     /// What is counted.
@@ -129,13 +130,16 @@ columns! {
 
 // Each byte is paid for every agent: a new field has to fit or to be worth the new limit.
 // Agents are many.
-const _: () = assert!(Agents::BYTES <= 320);
+// Of these, 40 are of wishes and lateral targets, which take no room for agents that have none.
+const _: () = assert!(Agents::BYTES <= 336);
 
 impl Agents {
     /// Bytes of all columns.
     pub(crate) fn bytes(&self) -> usize {
-        let wish = size_of::<Wish>();
-        self.identity.len() * (Self::BYTES - wish) + self.wish.len() * wish
+        let (wish, aside) = (size_of::<Wish>(), size_of::<Aside>());
+        self.identity.len() * (Self::BYTES - wish - aside)
+            + self.wish.len() * wish
+            + self.aside.len() * aside
     }
 
     /// Gives an agent another level of dynamics.
@@ -379,7 +383,7 @@ mod tests {
             fields += 1;
         });
         // Whoever adds a field counts it here: one that serde skips would be missing.
-        assert_eq!(fields, 62);
+        assert_eq!(fields, 66);
         assert_eq!(hash(&Row::default()), before);
     }
 

@@ -233,6 +233,19 @@ pub(crate) struct Wish {
     pub(crate) indicator: Indicator,
     /// Whether it drives into junctions without having been let in.
     pub(crate) ignores_law: bool,
+    /// Lateral wish: distance to the left of the middle of its lane, m.
+    pub(crate) lane_offset: f32,
+}
+
+/// Lateral target that an agent is guided along; it approaches the lateral wish of its behaviour as far as that
+/// can be granted (`stages/aside.rs`).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub(crate) struct Aside {
+    // Single precision is enough: a micrometre beside the lane.
+    /// Distance to the left of the middle of its lane, m.
+    pub(crate) now: f32,
+    /// Change of the same, m/s.
+    pub(crate) rate: f32,
 }
 
 impl Default for Wish {
@@ -243,6 +256,7 @@ impl Default for Wish {
             braking: 0.0,
             indicator: Indicator::Off,
             ignores_law: false,
+            lane_offset: 0.0,
         }
     }
 }
@@ -351,6 +365,7 @@ pub(crate) struct Statistics {
     pub(crate) speeding: f32,
     pub(crate) off_lane: u32,
     pub(crate) uninvited: u32,
+    pub(crate) above_limit: u32,
     /// Least time between another's leaving a place in a junction and the own coming there, s; 0 if
     /// nobody was there.
     pub(crate) least_post_encroachment: f32,

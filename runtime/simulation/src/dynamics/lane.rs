@@ -4,7 +4,7 @@
 //! A change of lane is a smooth profile of t that is done where a connection begins: there t is 0.
 
 use super::{Body, Level, LevelStep, STANDING};
-use crate::agents::{LanePosition, Motion};
+use crate::agents::{Aside, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
@@ -129,7 +129,10 @@ impl Level for Lane {
         let way = 0.5 * (before + motion.speed) * moving_time(before, wanted, step.dt);
         motion.acceleration = (motion.speed - before) / step.dt;
         motion.yaw_rate = motion.speed * f64::from(state.curvature);
-        if position.t != 0.0 {
+        if body.aside != Aside::default() && position.may_change_lane() {
+            state.lead(body.aside, motion.speed);
+            position.t = f64::from(body.aside.now);
+        } else if position.t != 0.0 {
             let room = room_before_junction(step.ground, position);
             let front = body.vehicle_type.front;
             position.t = state.drift(position.t, way, (motion.speed, front), room);
@@ -203,6 +206,14 @@ impl LaneState {
         self.done = (done + way * rate).min(1.0) as f32;
         self.slope = self.slope_with(front, rate) as f32;
         self.t()
+    }
+
+    /// Points the body along the line that it is led on at a speed, m/s.
+    fn lead(&mut self, aside: Aside, speed: f64) {
+        self.slope = match speed > STANDING {
+            true => aside.rate / speed as f32,
+            false => 0.0,
+        };
     }
 
     fn t(&self) -> f64 {
@@ -306,6 +317,7 @@ mod tests {
                         vehicle_type: &vehicle_type,
                         drive_train: None,
                         is_reversing: false,
+                        aside: Aside::default(),
                     };
                     let step = LevelStep {
                         ground: &stand.ground,

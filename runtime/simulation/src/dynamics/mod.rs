@@ -35,7 +35,7 @@ pub(crate) use sliding::Sliding;
 pub(crate) use standing::{FreeCoupling, MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
 
-use crate::agents::{Agents, AgentsRef, Command, LanePosition, Motion};
+use crate::agents::{Agents, AgentsRef, Aside, Command, LanePosition, Motion};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
@@ -64,6 +64,8 @@ pub(crate) struct Body<'a> {
     pub(crate) drive_train: Option<&'a DriveTrain>,
     /// Whether it is to drive backwards.
     pub(crate) is_reversing: bool,
+    /// Where beside the middle of its lane it is led.
+    pub(crate) aside: Aside,
 }
 
 impl Body<'_> {

@@ -31,7 +31,13 @@ fn a_perfect_drive_scores_zero_and_each_fault_counts() {
         ..FitnessInput::default()
     };
     // The others are points, which nobody can have all of, or cost time.
-    let by_time = ["forest_score", "balance_score", "manoeuvre_score"];
+    // And a drive that has not arrived is not perfect.
+    let by_time = [
+        "forest_score",
+        "balance_score",
+        "manoeuvre_score",
+        "safe_arrival",
+    ];
     let is_rated = |f: &&Described| f.is_cost && !by_time.contains(&f.info.id);
     for formula in FORMULAS.iter().filter(is_rated) {
         assert_eq!(score(formula.info.id, good, Conduct::default()), 0.0);
@@ -187,4 +193,50 @@ fn manoeuvres_are_rated_by_time_place_shunts_and_lean() {
             "{id}"
         );
     }
+}
+
+/// The score of a drive that arrives after some contacts, losing and speeding for shares of its time.
+fn arrived(collisions: f64, (time_lost, above_limit): (f64, f64)) -> f64 {
+    let conduct = Conduct {
+        collisions,
+        time_lost,
+        above_limit,
+        has_arrived: true,
+        ..Conduct::default()
+    };
+    score("safe_arrival", FitnessInput::default(), conduct)
+}
+
+#[test]
+fn safe_arrival_puts_drives_in_order() {
+    let missed = |goal_distance| {
+        let conduct = Conduct {
+            goal_distance,
+            ..Conduct::default()
+        };
+        score("safe_arrival", FitnessInput::default(), conduct)
+    };
+    let in_order = [
+        ("perfect", arrived(0.0, (0.0, 0.0))),
+        ("careful", arrived(0.0, (0.1, 0.0))),
+        // Always above the limit, as at 13 m/s where 8 are allowed: no time is lost.
+        ("too fast", arrived(0.0, (0.0, 1.0))),
+        ("one contact", arrived(1.0, (0.05, 0.0))),
+        ("reckless", arrived(3.0, (0.0, 1.0))),
+        ("the worst that arrives", arrived(1e6, (1.0, 1.0))),
+        ("nearly there", missed(5.0)),
+        ("far", missed(300.0)),
+        ("drives away", missed(2500.0)),
+    ];
+    for pair in in_order.windows(2) {
+        assert!(pair[0].1 < pair[1].1, "{pair:?}");
+    }
+    assert_eq!(in_order[0].1, 0.0);
+    // The fitness of the source does not see most of that: the control.
+    let blind = |conduct| score("crash_and_speed", FitnessInput::default(), conduct);
+    let fast = Conduct {
+        above_limit: 1.0,
+        ..Conduct::default()
+    };
+    assert_eq!(blind(fast), blind(Conduct::default()));
 }

@@ -61,7 +61,8 @@ impl View<'_> {
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
-        input.lane_offset = position.t;
+        // The line that its behaviour wants beside the middle is shown to it as the middle.
+        input.lane_offset = position.t - self.led_to(agent);
         input.road_speed = self.ground.road_speed(position.lanelet, position.s);
         // Example: at 14 m/s a stop with 1.8 m/s^2 takes 54 m, so it looks 74 m ahead.
         let horizon = self
@@ -124,7 +125,19 @@ impl View<'_> {
             true => self.along_bend(agent, (here, input.speed), (waypoint.position, lookahead)),
             false => waypoint.position,
         };
+        let aside = self.led_to(agent);
+        // Beside the middle, where its behaviour wants it: mostly nowhere, and then nothing is computed.
+        let target = match aside == 0.0 {
+            true => target,
+            false => target + aside * unit(waypoint.heading + 0.5 * PI),
+        };
         aim(pose, target, input);
+    }
+
+    /// Where an agent is led beside the middle of its lane, m to the left.
+    #[inline]
+    fn led_to(&self, agent: u32) -> f64 {
+        f64::from(self.agents.aside[agent as usize].now)
     }
 
     /// The point so far ahead, m, on the circle that the way of an agent follows just ahead: it touches the

@@ -125,7 +125,7 @@ struct Stretch {
 
 impl<'a> View<'a> {
     #[inline]
-    fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
+    pub(crate) fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
         self.types
             .get(self.agents.identity[agent as usize].vehicle_type)
     }
@@ -283,6 +283,18 @@ impl<'a> View<'a> {
                 changes: after.is_some() && !goes_on,
             })
         })
+    }
+
+    /// The lanelets that an agent is on and will be on within a distance from its rear axle, m, as far as its
+    /// route goes straight on.
+    pub(crate) fn lanelets_ahead(
+        &self,
+        agent: u32,
+        distance: f64,
+    ) -> impl Iterator<Item = LaneletId> + 'a {
+        let stretches = self.ahead(agent);
+        let near = stretches.take_while(move |stretch| stretch.distance < distance);
+        near.map(|stretch| stretch.lanelet)
     }
 
     /// The vehicle ahead on the route, as far as behaviours see.

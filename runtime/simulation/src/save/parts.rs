@@ -46,7 +46,8 @@ parts! {
     /// The clock, and counts of updates and of routes that were planned again.
     COUNTERS "counters" 17;
     /// The columns of agents. 2: they have levels of dynamics. 10: who follows at a sign looks for itself.
-    AGENTS "agents" 17;
+    /// 18: behaviours have lateral wishes.
+    AGENTS "agents" 18;
     /// What fitnesses count of a drive.
     ACCOUNTS "accounts" 17;
     /// The pedals that controllers press.

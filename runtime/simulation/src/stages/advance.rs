@@ -2,8 +2,8 @@
 
 use super::retire::Exit;
 use crate::agents::{
-    AdvanceColumns, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics,
-    Status, pedals_of,
+    AdvanceColumns, Aside, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Rare,
+    Statistics, Status, pedals_of,
 };
 use crate::clock::Clock;
 use crate::dynamics::{
@@ -42,6 +42,8 @@ struct Scene<'a> {
     routes: &'a Routes,
     /// Pedals of those who drive by them, by agent index; it may be shorter than there are agents.
     pedals: &'a [Option<PedalCommand>],
+    /// Where beside the middle of their lanes agents are led.
+    aside: &'a Rare<Aside>,
     clock: Clock,
     /// Steps of a stride of the level.
     stride: u64,
@@ -78,6 +80,7 @@ pub(crate) fn advance(
         hands,
         routes: exit.routes,
         pedals: agents.pedals,
+        aside: agents.aside,
         clock: *exit.clock,
         stride: 1,
     };
@@ -276,7 +279,8 @@ fn advance_slice<L: Level>(
             command: command[number],
             pedals: pedals_of(scene.pedals, first as usize + number),
         };
-        let arrival = mover.advance::<L>(who, &order, scene);
+        let aside = scene.aside[first as usize + number];
+        let arrival = mover.advance::<L>(who, &order, aside, scene);
         if arrival != Arrival::UnderWay {
             arrivals.push((first + number as u32, arrival));
         }
@@ -328,6 +332,7 @@ impl<S> Mover<'_, S> {
         mut self,
         who: &Identity,
         order: &Order,
+        aside: Aside,
         scene: &Scene<'_>,
     ) -> Arrival {
         let dt = scene.clock.dt;
@@ -353,6 +358,7 @@ impl<S> Mover<'_, S> {
             vehicle_type: scene.types.get(who.vehicle_type),
             drive_train: scene.types.drive_train(who.vehicle_type),
             is_reversing,
+            aside,
         };
         let step = LevelStep {
             ground: scene.ground,

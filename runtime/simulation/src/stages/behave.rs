@@ -157,6 +157,8 @@ impl Effecting<'_> {
         // A wish to brake lasts until a behaviour is asked again, be it another one than before. The
         // other wishes stay until an answer replaces them; an answer that is no number does not.
         wish.braking = 0.0;
+        // As is a wish for a place beside the middle of the lane.
+        wish.lane_offset = 0.0;
         if output.speed_factor.is_finite() {
             wish.speed_factor = output.speed_factor.clamp(0.0, 2.0);
         }

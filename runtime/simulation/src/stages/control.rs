@@ -274,6 +274,8 @@ const NO_HEADWAY: f64 = 1.0;
 const BESIDE_LANE: f64 = 1.6;
 /// Up to this share of what is allowed nobody is too fast, however that was rounded.
 const KEEPS_TO: f64 = 1.0 - 1e-6;
+/// Time above the limit counts from this share above it on: controllers that keep to it sway a little around it.
+const ABOVE_LIMIT: f64 = 0.05;
 /// Slower than this a vehicle stands as far as jerk is concerned, m/s.
 const STANDING: f64 = 0.1;
 
@@ -292,6 +294,7 @@ struct Sample {
     speeding: f64,
     is_off_lane: bool,
     is_uninvited: bool,
+    is_above_limit: bool,
 }
 
 impl View<'_> {
@@ -364,11 +367,15 @@ impl View<'_> {
         }
         if position.is_on_lane() {
             sample.speeding = self.speeding(position.lanelet, speed, allowed);
+            sample.is_above_limit = sample.speeding > ABOVE_LIMIT;
             sample.is_off_lane = position.leaving == NO_LANELET && position.t.abs() > BESIDE_LANE;
             let granted_to = self.agents.claim[agent as usize].granted_to;
             let at = self.agents.progress[agent as usize].at;
             sample.is_uninvited =
                 granted_to <= at && self.ground.contested(position.lanelet).is_some();
+        } else {
+            // No sign stands on open ground: the limit is what is allowed there.
+            sample.is_above_limit = speed > allowed.max(STANDING) * (1.0 + ABOVE_LIMIT);
         }
         sample
     }
@@ -383,6 +390,7 @@ impl Statistics {
         self.speeding += sample.speeding as f32;
         self.off_lane += u32::from(sample.is_off_lane);
         self.uninvited += u32::from(sample.is_uninvited);
+        self.above_limit += u32::from(sample.is_above_limit);
         // Appearing, setting out and coming to rest change the acceleration in one step, whatever the
         // driver does: no jerk is counted there. Two samples give one jerk, so the first has none.
         let before = f64::from(self.sampled_acceleration);

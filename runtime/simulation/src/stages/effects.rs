@@ -109,6 +109,7 @@ impl Effecting<'_> {
             Effect::Indicate(indicator) => self.wish(agent).indicator = indicator,
             Effect::IgnoreLaw(ignores) => self.wish(agent).ignores_law = ignores,
             Effect::Brake(braking) => self.wish(agent).braking = braking.clamp(0.0, MOST_BRAKING),
+            Effect::LaneOffset(offset) => self.wish(agent).lane_offset = offset as f32,
             Effect::SetParameter { slot, key, value } => {
                 self.choose(agent, slot, |registry, settings| {
                     set_parameter(registry, slot, settings, key, value);

@@ -114,10 +114,26 @@ impl Effecting<'_> {
 
     /// Drives an agent beside the middle of its lane, and complains if it is on none.
     pub(super) fn swerve(&mut self, agent: u32, swerve: &Swerve) {
+        // It would stand in the junction, or across it. Its behaviour asks again in its next turn.
+        if !swerve.comes_back && self.meets_junction(agent, swerve.length()) {
+            return;
+        }
         let line = self.line_beside(agent, swerve);
         if !self.drive_path(agent, &line, swerve.comes_back) {
             self.complain(agent, "there is no lane here to drive beside".into());
         }
+    }
+
+    /// Whether an agent on a lane that drives on for a distance, m, comes into a junction where others may cross,
+    /// or is in one.
+    fn meets_junction(&self, agent: u32, distance: f64) -> bool {
+        if !self.agents.position[agent as usize].is_on_lane() {
+            return false;
+        }
+        let reach = distance + self.vehicle_type(agent).front;
+        let view = self.surroundings().with(self.agents.lent());
+        let mut lanelets = view.lanelets_ahead(agent, reach);
+        lanelets.any(|lanelet| self.ground.contested(lanelet).is_some())
     }
 
     /// The line of a swerve: the middle of the lanelets ahead, moved aside. Empty off the lanes.

@@ -10,6 +10,7 @@
 //! | [`way_round`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress, claim, routes |
 //! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
+//! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
 //! | [`control`], with turns on the spot (`pivot.rs`), then people's hands (`hands.rs`) | all that perception reads, modules, hands | command, claim, statistics, pedals |
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
@@ -19,6 +20,7 @@
 
 pub(crate) mod advance;
 pub(crate) mod appear;
+pub(crate) mod aside;
 pub(crate) mod behave;
 pub(crate) mod collide;
 pub(crate) mod company;

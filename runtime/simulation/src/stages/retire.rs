@@ -131,6 +131,7 @@ fn conduct(statistics: &Statistics, dt: f64, status: Status) -> Conduct {
         speeding: mean(statistics.speeding),
         off_lane: f64::from(statistics.off_lane) / samples,
         uninvited: f64::from(statistics.uninvited) / samples,
+        above_limit: f64::from(statistics.above_limit) / samples,
         overlap: f64::from(statistics.penetration) * dt,
         has_arrived: status == Status::Arrived,
         ..Conduct::default()

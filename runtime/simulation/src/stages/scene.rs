@@ -11,9 +11,12 @@ use crate::perception::{OPEN_GROUND_SPEED, View};
 use crate::route::Goal;
 use crate::traffic::{SignalStates, look_at_signals};
 use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, SignalFacts, Slot};
+use roadwright_geometry::Pose;
+use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::RoadId;
-use roadwright_scenario::lane_graph::LaneletKind;
+use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
 use std::collections::BTreeMap;
+use std::f64::consts::PI;
 use std::sync::Arc;
 
 /// What scenes are made of.
@@ -101,7 +104,7 @@ impl Onlooking<'_> {
             road: lane.map(|lane| lane.0),
             lane: lane.map_or(0, |lane| lane.1),
             s: position.s,
-            t: position.t,
+            t: self.beside_lane(position, pose),
             speed_limit: self.speed_limit(position),
             signal: ahead.map(|path| self.signals.light(ground, path)),
             signal_ahead: ahead.map_or((0, 0), |path| self.signal_ahead(path)),
@@ -152,6 +155,22 @@ impl Onlooking<'_> {
         let path = ground.contested(next)?;
         ground.signals(path.0)?;
         Some(path)
+    }
+
+    /// How far to the left of the middle of its lane an agent is, m: off the lanes, of the nearest lane that leads
+    /// where it heads, and 0 where there is none near.
+    fn beside_lane(&self, position: &LanePosition, pose: Pose) -> f64 {
+        if position.is_on_lane() {
+            return position.t;
+        }
+        let ground = self.view.ground;
+        let spots = ground.finder().near(ground.graph(), pose.position);
+        let leads_there = |&(lanelet, s, _): &(LaneletId, f64, f64)| {
+            let heading = ground.line(lanelet).heading(s);
+            wrap_angle(pose.heading - heading).abs() < 0.5 * PI
+        };
+        let spot = spots.into_iter().find(leads_there);
+        spot.map_or(0.0, |(_, _, t)| t)
     }
 
     /// Speed limit where an agent is, m/s.

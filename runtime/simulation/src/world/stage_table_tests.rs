@@ -10,13 +10,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Columns of agents, and what stands beside them.
-const COLUMNS: [&str; 10] = [
+const COLUMNS: [&str; 11] = [
     "identity",
     "motion",
     "position",
     "progress",
     "claim",
     "wish",
+    "aside",
     "command",
     "statistics",
     "pedals",
@@ -24,7 +25,7 @@ const COLUMNS: [&str; 10] = [
 ];
 
 /// Stages in their order, and the files or folders that they are in.
-const STAGES: [(&str, &[&str]); 13] = [
+const STAGES: [(&str, &[&str]); 14] = [
     ("appear", &["stages/appear.rs"]),
     ("claims", &["traffic/claims"]),
     ("delays", &["traffic/delays.rs"]),
@@ -42,6 +43,7 @@ const STAGES: [(&str, &[&str]); 13] = [
             "coupling.rs",
         ],
     ),
+    ("aside", &["stages/aside.rs"]),
     (
         "control",
         &["stages/control.rs", "stages/pivot.rs", "hands.rs"],
@@ -238,7 +240,7 @@ fn columns_are_found_in_the_source() {
 const BORROWED: [(&[&str], &[&str]); 5] = [
     (ClaimColumns::WRITES, &["claims"]),
     (PlanColumns::WRITES, &["plan", "way_round"]),
-    (ControlColumns::WRITES, &["control"]),
+    (ControlColumns::WRITES, &["aside", "control"]),
     (AdvanceColumns::WRITES, &["advance"]),
     (ContactColumns::WRITES, &["encroachment", "collide"]),
 ];
@@ -267,6 +269,7 @@ fn changed(before: &Agents, after: &Agents) -> BTreeSet<&'static str> {
         before.progress != after.progress,
         before.claim != after.claim,
         before.wish != after.wish,
+        before.aside != after.aside,
         before.command != after.command,
         before.statistics != after.statistics,
         before.pedals != after.pedals,
@@ -289,7 +292,7 @@ fn no_stage_writes_a_column_that_the_table_does_not_say() {
         (&["claims", "delays"], World::give_way),
         (&["plan", "way_round"], World::plan),
         (&["behave", "effects", "retire"], World::behave),
-        (&["control"], World::control),
+        (&["aside", "control"], World::control),
         (&["advance", "retire"], World::advance),
         (&["encroachment", "collide", "accounts"], World::collide),
     ];

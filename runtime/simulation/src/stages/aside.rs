@@ -1,0 +1,210 @@
+//! Lateral wishes of behaviours: where beside the middle of its lane an agent is led while its controller drives
+//! on as ever.
+//!
+//! A wish is granted as far as the vehicle keeps to its lane and clear of vehicles beside it. It is reached with a
+//! lateral acceleration and speed that passengers hardly notice, and given up in time before a junction, since
+//! conflicts there are those of the middles of lanes. Controllers are shown the line beside the middle as if it
+//! were the middle (`perception/lane.rs`); the level of lanes follows it as it is.
+
+use crate::agents::{Aside, Column, ControlColumns};
+use crate::perception::{Surroundings, View};
+use roadwright_scenario::lane_graph::NO_LANELET;
+
+/// Lateral acceleration on the way to a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to
+/// hold on.
+const COMFORT: f64 = 0.7;
+/// Lateral speed, m/s.
+const FASTEST: f64 = 0.8;
+/// The same as a share of the own speed: wheels turn a vehicle aside only while it rolls, and a larger angle would
+/// swing its tail out.
+const STEEPEST: f64 = 0.1;
+/// Room between a body and the edge of its lane, m.
+const EDGE: f64 = 0.1;
+/// Room between bodies side by side, m, and so far before and behind they count as side by side, m.
+const BESIDE: f64 = 0.3;
+const ALONG: f64 = 3.0;
+/// The lane has to have room for so much of the way ahead, s: narrow places are seen before they are reached.
+const SIGHT: f64 = 2.0;
+/// An agent is back on the middle of its lane so far before a junction, m.
+const BEFORE_JUNCTION: f64 = 5.0;
+/// Nearer than this it has got there, m.
+const THERE: f64 = 1e-3;
+
+/// Leads agents to where their behaviours want them beside the middle of their lanes, by a step of `dt`, s.
+pub(crate) fn lead_aside(dt: f64, surroundings: Surroundings<'_>, agents: &mut ControlColumns<'_>) {
+    // Both columns are mostly empty. What an agent gets depends on where others are and not on where they are
+    // led, so the order is no matter.
+    for index in 0..agents.wish.len().max(agents.aside.len()) {
+        let before = agents.aside[index];
+        let is_idle = agents.wish[index].lane_offset == 0.0 && before == Aside::default();
+        if is_idle || index >= agents.capacity() {
+            continue;
+        }
+        let agent = index as u32;
+        let next = match agents.drives(agent) {
+            true => surroundings.with(agents.lent()).led_aside(agent, dt),
+            false => Aside::default(),
+        };
+        agents.aside.put(index, next);
+    }
+}
+
+impl View<'_> {
+    fn led_aside(&self, agent: u32, dt: f64) -> Aside {
+        // A change of lanes has a line of its own, and off the lanes there is no middle.
+        if !self.agents.position[agent as usize].may_change_lane() {
+            return Aside::default();
+        }
+        let before = self.agents.aside[agent as usize];
+        let speed = self.agents.motion[agent as usize].speed;
+        let wanted = match self.is_before_junction(agent, before, speed) {
+            true => 0.0,
+            false => self.granted(agent, speed),
+        };
+        before.toward(wanted, speed, dt)
+    }
+
+    /// The lateral wish of an agent as far as lane and vehicles beside allow, m to the left.
+    fn granted(&self, agent: u32, speed: f64) -> f64 {
+        let wish = f64::from(self.agents.wish[agent as usize].lane_offset);
+        if wish == 0.0 {
+            return 0.0;
+        }
+        let room = self
+            .room_in_lane(agent, SIGHT * speed)
+            .min(self.room_beside(agent, wish > 0.0));
+        wish.abs().min(room.max(0.0)).copysign(wish)
+    }
+
+    /// How far an agent may drive beside the middle of its lane to stay on it, over a distance ahead of its
+    /// front, m.
+    fn room_in_lane(&self, agent: u32, sight: f64) -> f64 {
+        let kind = self.vehicle_type(agent);
+        let lanes = self.lanelets_ahead(agent, kind.front + sight);
+        let widths = lanes.map(|lanelet| self.ground.lanelet(lanelet).width);
+        let narrowest = widths.fold(f64::INFINITY, f64::min);
+        0.5 * (narrowest - kind.width) - EDGE
+    }
+
+    /// How far it may drive to one side without coming close to vehicles on the lane there, m.
+    fn room_beside(&self, agent: u32, to_left: bool) -> f64 {
+        let position = &self.agents.position[agent as usize];
+        let own = self.ground.lanelet(position.lanelet);
+        let beside = own.beside[usize::from(!to_left)];
+        if beside == NO_LANELET {
+            return f64::INFINITY;
+        }
+        let kind = self.vehicle_type(agent);
+        let other_lane = self.ground.lanelet(beside);
+        let between = 0.5 * (own.width + other_lane.width);
+        // Lanes side by side differ in length in a bend.
+        let scale = other_lane.length() / own.length().max(1e-9);
+        let (from, to) = (
+            scale * (position.s - kind.rear_overhang) - ALONG,
+            scale * (position.s + kind.front) + ALONG,
+        );
+        let mut room = f64::INFINITY;
+        for entry in self.index.on_lanelet(beside) {
+            let other = self.vehicle_type(entry.agent);
+            let is_beside = entry.s + other.front > from && entry.s - other.rear_overhang < to;
+            if entry.agent == agent || !is_beside {
+                continue;
+            }
+            // What the other leaves of its own lane on this side.
+            let theirs = &self.agents.position[entry.agent as usize];
+            let aside = if to_left { theirs.t } else { -theirs.t };
+            let aside = if theirs.lanelet == beside { aside } else { 0.0 };
+            room = room.min(between + aside - 0.5 * (kind.width + other.width) - BESIDE);
+        }
+        room
+    }
+
+    /// Whether an agent has to get back to the middle of its lane now, because of a junction ahead where others
+    /// may cross.
+    fn is_before_junction(&self, agent: u32, before: Aside, speed: f64) -> bool {
+        let fastest = FASTEST.min(STEEPEST * speed);
+        let way_back = match fastest > 0.0 {
+            // It turns over, goes back, and comes to rest.
+            true => speed * (f64::from(before.now.abs()) / fastest + 2.0 * fastest / COMFORT),
+            false => 0.0,
+        };
+        let reach = way_back + self.vehicle_type(agent).front + BEFORE_JUNCTION;
+        let mut lanes = self.lanelets_ahead(agent, reach);
+        lanes.any(|lanelet| self.ground.contested(lanelet).is_some())
+    }
+}
+
+impl Aside {
+    /// The next place on the way to a wanted one, m to the left, at a speed, m/s, after a time, s.
+    fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
+        let (now, rate) = (f64::from(self.now), f64::from(self.rate));
+        let left = wanted - now;
+        let fastest = FASTEST.min(STEEPEST * speed.max(0.0));
+        // The lateral speed from which comfort still brings it to rest at the wanted place.
+        let target = left.signum() * (2.0 * COMFORT * left.abs()).sqrt().min(fastest);
+        let change = COMFORT * dt;
+        let rate = target.clamp(rate - change, rate + change);
+        let rate = rate.clamp(-fastest, fastest);
+        let next = now + rate * dt;
+        let has_passed = (wanted - next) * left <= 0.0;
+        if left.abs() < THERE || has_passed && rate.abs() <= 2.0 * change {
+            return Self {
+                now: wanted as f32,
+                rate: 0.0,
+            };
+        }
+        Self {
+            now: next as f32,
+            rate: rate as f32,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The places on the way to a wanted one until it is reached, and the time, s, that it takes.
+    fn way(from: Aside, wanted: f64, (speed, dt): (f64, f64)) -> (Vec<Aside>, f64) {
+        let mut all = vec![from];
+        while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {
+            let next = all[all.len() - 1].toward(wanted, speed, dt);
+            all.push(next);
+            assert!(all.len() < 10_000, "it never gets there");
+        }
+        let time = dt * (all.len() - 1) as f64;
+        (all, time)
+    }
+
+    #[test]
+    fn a_wish_is_reached_with_comfort_and_without_passing_it() {
+        for (from, wanted) in [(0.0, 0.9), (0.9, -0.9), (0.4, 0.0), (-0.2, -0.25)] {
+            let from = Aside {
+                now: from,
+                rate: 0.0,
+            };
+            for dt in [0.01, 0.02, 0.1] {
+                let (places, time) = way(from, wanted, (15.0, dt));
+                let direct = (wanted - f64::from(from.now)).abs();
+                assert!(time < 1.5 + 2.5 * direct, "{direct} m: {time} s");
+                for pair in places.windows(2) {
+                    let change = f64::from(pair[1].rate - pair[0].rate).abs();
+                    assert!(change <= 2.01 * COMFORT * dt, "{change} in {dt}");
+                    assert!(f64::from(pair[1].rate.abs()) <= FASTEST + 1e-6);
+                    let beyond = (f64::from(pair[1].now) - wanted)
+                        * direct.copysign(wanted - f64::from(from.now));
+                    assert!(beyond <= 1e-6 + COMFORT * dt * dt, "{beyond} m too far");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_vehicle_that_stands_does_not_slide_and_a_slow_one_goes_aside_slowly() {
+        let start = Aside::default();
+        assert_eq!(start.toward(0.9, 0.0, 0.1), start);
+        let (places, _) = way(start, 0.9, (2.0, 0.1));
+        let fastest = places.iter().map(|place| place.rate).fold(0.0, f32::max);
+        assert!((0.19..=0.2001).contains(&fastest), "{fastest}");
+    }
+}
