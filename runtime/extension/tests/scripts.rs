@@ -11,7 +11,7 @@ use common::{Bench, root, run, shipped, wait_until};
 use roadwright_agent::Slot;
 use roadwright_extension::script::{ApiKind, api, api_markdown, compile, shipped as scripts};
 use roadwright_scenario::{Edit, ModuleSetting, Scenario, Stack};
-use roadwright_simulation::{RunOptions, Status, World};
+use roadwright_simulation::{ModuleOverrides, RunOptions, Status, World};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -529,6 +529,38 @@ fn what_scripted_scenarios_show_holds() {
     }
     let golden = include_str!("golden.txt");
     assert_eq!(golden, found, "golden hashes differ; found:\n{found}");
+}
+
+/// A script that makes room between the leftmost lane and the others, as for an ambulance.
+const CORRIDOR: &str = "fn behave(agent) {
+    agent.lane_offset = if agent.has_lane_left { -1.0 } else { 1.0 };
+}";
+
+#[test]
+fn an_emergency_corridor_is_formed_without_a_contact() {
+    let bench = Bench::new();
+    bench.put_script("corridor.rhai", CORRIDOR);
+    let mut modules = ModuleOverrides::default();
+    let all = vec!["corridor.rhai".to_owned()];
+    modules.set(Slot::Behaviour, all).unwrap();
+    let options = RunOptions {
+        modules,
+        verify: true,
+        ..RunOptions::default()
+    };
+    let registry = bench.host().registry();
+    let mut world = World::new(&shipped("motorway-m4"), &registry, &options).unwrap();
+    let (mut aside, mut seen) = (0, 0);
+    while world.time() < 120.0 {
+        run(&mut world, 10.0);
+        let vehicles = world.snapshot().vehicles;
+        seen += vehicles.len();
+        aside += vehicles.iter().filter(|v| v.t.abs() > 0.4).count();
+    }
+    assert!(world.faults().is_empty(), "{:?}", world.faults());
+    assert_eq!(world.collisions().len(), 0, "{:?}", world.collisions());
+    // Control: most of them made room.
+    assert!(2 * aside > seen, "{aside} of {seen}");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! What runs and is probably not meant is told before it runs.
 #![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use roadwright_extension::script::{Surroundings, compile, shipped, warnings};
+use roadwright_extension::script::{
+    ScenarioNames, Surroundings, compile, faults, shipped, warnings,
+};
+use roadwright_scenario::{Edit, PointOfInterest, PointOfInterestId, Scenario};
 use roadwright_simulation::builtin_modules;
 
 /// What is told of a script beside others, with line and column.
@@ -13,6 +16,7 @@ fn told(text: &str, others: &[&str]) -> Vec<(usize, String)> {
         registry: &registry,
         plugins: &[],
         others: &others,
+        scenario: None,
     };
     let all = warnings(&compiled, &surroundings);
     all.into_iter().map(|w| (w.line, w.message)).collect()
@@ -126,5 +130,128 @@ fn nothing_is_told_of_what_ships() {
     let texts: Vec<&str> = shipped().iter().map(|(_, text)| *text).collect();
     for (id, text) in shipped() {
         assert_eq!(told(text, &texts), [], "{id}");
+    }
+}
+
+/// Findings of `script check` in a script for a scenario that has a place called Depot.
+fn checked(text: &str) -> Vec<String> {
+    let compiled = compile("test.rhai", text, None).unwrap();
+    let mut scenario = Scenario::new("yard");
+    let depot = PointOfInterest {
+        name: "Depot".into(),
+        x: 0.0,
+        y: 0.0,
+        heading: None,
+    };
+    let edit = Edit::PointOfInterest(PointOfInterestId(1), Some(Box::new(depot)));
+    scenario.apply(edit).unwrap();
+    let registry = builtin_modules();
+    let surroundings = Surroundings {
+        registry: &registry,
+        plugins: &[],
+        others: &[],
+        scenario: Some(&ScenarioNames::of(&scenario)),
+    };
+    let found = faults(&compiled, None).into_iter();
+    let found = found.chain(warnings(&compiled, &surroundings));
+    found.map(|error| error.to_string()).collect()
+}
+
+#[test]
+fn what_fails_when_it_comes_to_it_is_found_and_what_is_well_formed_is_fine() {
+    let in_branch = |statement: &str| {
+        format!("fn behave(agent) {{\n  if agent.time > 1.0 {{\n    {statement}\n  }}\n}}")
+    };
+    let plain = |statement: &str| format!("fn behave(agent) {{ {statement} }}");
+    for (wrong, right, words) in [
+        (
+            plain("if agent.leader.speed < 3.0 { agent.stop(); }"),
+            plain("if agent.leader != () && agent.leader.speed < 3.0 { agent.stop(); }"),
+            "()",
+        ),
+        (
+            in_branch("if agent.leader.speed < 3.0 { agent.stop(); }"),
+            in_branch("if agent.leader_gap < 50.0 && agent.leader.speed < 3.0 { agent.stop(); }"),
+            "leader is () if no vehicle is ahead",
+        ),
+        (
+            in_branch("agent.memory.x = agent.find(2).x;"),
+            in_branch("let other = agent.find(2); if other != () { agent.memory.x = other.x; }"),
+            "find is () if no agent with this id drives",
+        ),
+        (
+            in_branch("agent.memory.n += 1;"),
+            in_branch("agent.memory.n = (agent.memory.n ?? 0) + 1;"),
+            "memory.n is () here",
+        ),
+        (
+            in_branch("agent.speed_factor = \"fast\";"),
+            in_branch("agent.speed_factor = 1.2;"),
+            "a number is needed here",
+        ),
+        (
+            in_branch("agent.mark(5.0);"),
+            in_branch("agent.mark(\"5\");"),
+            "mark",
+        ),
+        (
+            in_branch("if agent.signal == \"yellow\" { agent.stop(); }"),
+            in_branch("if agent.signal == \"amber\" { agent.stop(); }"),
+            "no signal shows a light \"yellow\"",
+        ),
+        (
+            in_branch("agent.add_vehicle(\"carr\", \"idm\", 0, 0, 9, 0);"),
+            in_branch("agent.add_vehicle(\"car\", \"idm\", 0, 0, 9, 0);"),
+            "vehicle type \"carr\"; did you mean \"car\"?",
+        ),
+        (
+            in_branch("agent.add_vehicle(\"car\", \"idmm\", 0, 0, 9, 0);"),
+            in_branch("if agent.stack == \"idm\" { agent.stop(); }"),
+            "stack \"idmm\"; did you mean \"idm\"?",
+        ),
+        (
+            in_branch("let at = agent.place(\"nowhere\"); agent.go_to(at[0], at[1]);"),
+            in_branch("let at = agent.place(\"Depot\"); agent.go_to(at[0], at[1]);"),
+            "point of interest or street \"nowhere\"",
+        ),
+        (
+            "fn decide(signal) { if signal.elapsed > 900.0 { \"green\" } else { 0 } }".into(),
+            "fn decide(signal) { if signal.elapsed > 900.0 { () } else { 0 } }".into(),
+            "decide gives a stage, or () to keep it, and not",
+        ),
+        (
+            plain(
+                "if agent.time < 1.0 {} else if agent.time < 0.0 { agent.desired_speed = true; }",
+            ),
+            plain("if agent.time < 1.0 {} else if agent.time < 0.0 { agent.desired_speed = 3; }"),
+            "a number is needed here",
+        ),
+    ] {
+        let found = checked(&wrong);
+        assert!(
+            found.iter().any(|message| message.contains(words)),
+            "{wrong}: {found:#?}"
+        );
+        assert_eq!(checked(&right), [""; 0], "{right}");
+    }
+}
+
+#[test]
+fn a_fault_is_shown_where_it_stands_in_the_text_of_the_author() {
+    let text = "fn behave(agent) {\n  if agent.time > 900.0 && agent.speed > 3.0 {\n    agent.mark(5.0);\n  }\n}";
+    let found = checked(text);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].starts_with("test.rhai:3:"), "{found:?}");
+    assert!(
+        found[0].contains("\n        agent.mark(5.0);\n"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn no_fault_is_found_in_what_ships() {
+    for (id, text) in shipped() {
+        let compiled = compile(id, text, None).unwrap();
+        assert_eq!(faults(&compiled, None), [], "{id}");
     }
 }

@@ -357,6 +357,78 @@ fn scripts_cannot_speak_for_the_host() {
     assert_eq!(road.is_gone(2), None);
 }
 
+/// Distance of a car to the left of the middle of the right lane of the road, m.
+fn beside_lane(road: &Road, id: u64) -> f64 {
+    road.car(id).pose.position.y + 4.875
+}
+
+#[test]
+fn a_lateral_wish_is_kept_while_the_leader_is_followed() {
+    let script = "fn behave(agent) {
+        if agent.id == 1 { agent.desired_speed = 6.0; }
+        agent.lane_offset = if agent.time < 25.0 { -0.5 } else { 0.0 };
+        if agent.once(\"said\", agent.time > 20.0) { agent.log(`${agent.offset}`); }
+    }";
+    for dynamics in [DynamicsLevel::OneTrack, DynamicsLevel::Lane] {
+        let mut road = Road::new(script, 3);
+        let options = RunOptions {
+            dynamics: Some(dynamics),
+            ..RunOptions::default()
+        };
+        let registry = road.bench.host().registry();
+        road.world = World::new(&road.scenario, &registry, &options).unwrap();
+        // They appear in the first step.
+        road.world.step();
+        let (mut before, mut fastest) = (beside_lane(&road, 2), 0.0f64);
+        for _ in 0..200 {
+            run(&mut road.world, 0.1);
+            let now = beside_lane(&road, 2);
+            fastest = fastest.max((now - before).abs() / 0.1);
+            before = now;
+        }
+        assert!((before + 0.5).abs() < 0.05, "{dynamics}: {before}");
+        assert!(fastest < 1.0, "{dynamics}: {fastest} m/s aside");
+        assert!(fastest > 0.1, "{dynamics}: it did not move aside");
+        // It follows the slow one all the while.
+        assert!((road.car(2).speed - 6.0).abs() < 0.5, "{dynamics}");
+        road.run(20.0);
+        assert!(beside_lane(&road, 2).abs() < 0.05, "{dynamics}: back");
+        let log = road.log();
+        let said = log.lines().find(|line| line.starts_with("2 ")).unwrap();
+        let offset: f64 = said[2..].parse().unwrap();
+        assert!((offset + 0.5).abs() < 0.05, "{said}");
+    }
+}
+
+#[test]
+fn a_lateral_wish_ends_where_the_lane_does() {
+    let script = "fn behave(agent) { agent.lane_offset = 9.0; }";
+    let mut road = Road::new(script, 1);
+    road.run(15.0);
+    let beside = beside_lane(&road, 1);
+    let width = 1.8;
+    // Half of what a car leaves of a lane of 3.25 m, less a hand's breadth.
+    assert!((0.3..0.5 * (3.25 - width)).contains(&beside), "{beside}");
+    // Without the wish it is on the middle: the control.
+    let mut road = Road::new("fn behave(agent) { agent.lane_offset = 0.0; }", 1);
+    road.run(15.0);
+    assert!(beside_lane(&road, 1).abs() < 0.02);
+}
+
+#[test]
+fn the_offset_of_a_car_at_the_kerb_is_that_from_its_lane() {
+    let script = "fn behave(agent) {
+        if agent.once(\"park\", agent.time > 5.0) { agent.pull_over(-2.0, 20.0); }
+        if agent.once(\"said\", agent.time > 30.0) { agent.log(`${agent.offset}`); }
+    }
+    fn on_arrive(agent) { agent.wait(60.0); }";
+    let mut road = Road::new(script, 1);
+    road.run(35.0);
+    let log = road.log();
+    let offset: f64 = log.trim()[2..].parse().unwrap();
+    assert!((-2.3..-1.7).contains(&offset), "{log}");
+}
+
 /// Everything above at once, with cars that come and go.
 const ALL: &str =
     "fn on_start(agent) { agent.join(if agent.id % 2 == 0 { \"even\" } else { \"odd\" }); }

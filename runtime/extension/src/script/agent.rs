@@ -52,6 +52,11 @@ pub(super) struct Wants {
     pub(super) indicator: Indicator,
     /// Whether it drives into junctions without having been let in.
     pub(super) ignores_law: bool,
+    /// Distance to the left of the middle of its lane, m.
+    pub(super) lane_offset: f64,
+    /// Offset to the left, m, and distance, m, of a pull-over that starts as soon as no junction lies within that
+    /// distance.
+    pub(super) pulls_over: Option<(f64, f64)>,
 }
 
 impl Default for Wants {
@@ -69,6 +74,8 @@ impl Default for Wants {
             braking: 0.0,
             indicator: Indicator::Off,
             ignores_law: false,
+            lane_offset: 0.0,
+            pulls_over: None,
         }
     }
 }
@@ -108,6 +115,12 @@ impl std::fmt::Display for Wants {
         }
         if self.ignores_law {
             parts.push("to ignore the law".into());
+        }
+        if self.lane_offset != 0.0 {
+            parts.push(format!("{} m to the left in its lane", self.lane_offset));
+        }
+        if self.pulls_over.is_some() {
+            parts.push("to pull over".into());
         }
         parts.extend(self.use_lane.map(|lane| format!("lane {lane}")));
         parts.extend(self.follows.map(|id| format!("to follow {id}")));
@@ -343,6 +356,7 @@ impl Agent {
         content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;
+        content.wants.pulls_over = None;
     }
 
     /// Drives along a path.
@@ -352,6 +366,17 @@ impl Agent {
         content.has_new_goal |= is_taken;
         content.wants.follows = None;
         content.wants.flees = None;
+        content.wants.pulls_over = None;
+    }
+
+    /// Pulls over to so far to the left of its lane within a distance, m, as soon as there is no junction within
+    /// that.
+    pub(super) fn pull_over(&self, offset: f64, within: f64) {
+        let mut content = self.content();
+        content.has_new_goal = true;
+        content.wants.follows = None;
+        content.wants.flees = None;
+        content.wants.pulls_over = Some((offset, within));
     }
 
     /// Whether something holds for the first time.
@@ -506,12 +531,14 @@ impl Agent {
 
     pub(super) fn follow(&self, id: i64) {
         let mut content = self.content();
+        content.wants.pulls_over = None;
         content.wants.follows = u64::try_from(id).ok();
         content.wants.flees = None;
     }
 
     pub(super) fn flee(&self, id: i64) {
         let mut content = self.content();
+        content.wants.pulls_over = None;
         content.wants.flees = u64::try_from(id).ok();
         content.wants.follows = None;
     }

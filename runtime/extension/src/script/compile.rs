@@ -86,6 +86,18 @@ impl ScriptError {
         (shown, column - first + before.chars().count())
     }
 
+    /// The same error with the line of another version of the text.
+    pub(super) fn in_text(self, text: &str) -> Self {
+        let at = match (self.line, u16::try_from(self.column)) {
+            (0, _) | (_, Err(_)) => return self,
+            (line, Ok(column)) => u16::try_from(line).map(|line| Position::new(line, column)),
+        };
+        match at {
+            Ok(at) => Self::at(&self.file, text, at, self.message),
+            Err(_) => self,
+        }
+    }
+
     pub(super) fn at(file: &str, text: &str, position: Position, message: String) -> Self {
         let line = position.line().unwrap_or(0);
         let source = line.checked_sub(1).and_then(|at| text.lines().nth(at));
@@ -242,6 +254,18 @@ pub fn compile(file: &str, text: &str, folder: Option<&Path>) -> Result<Compiled
     };
     super::rehearsal::try_out(&compiled)?;
     Ok(compiled)
+}
+
+/// Compiles a script that is known to be a whole one, and calls none of its handlers.
+///
+/// # Errors
+/// The first mistake, as [`compile`].
+pub(super) fn compile_unplayed(
+    file: &str,
+    text: &str,
+    folder: Option<&Path>,
+) -> Result<Compiled, ScriptError> {
+    compile_at_depth(file, text, folder, 0)
 }
 
 fn compile_at_depth(

@@ -12,7 +12,7 @@ use roadwright_agent::{
     Behaviour, Effect, Effects, Failure, Logic, LogicState, Message, Module, ModuleKind,
     ParameterSet, Scene, Step, StepBoundary, Swap,
 };
-use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
+use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
 
 /// An agent that has been standing for this long is blocked, s; and again after as long.
@@ -79,6 +79,17 @@ pub(super) fn call_for(
     name: &str,
     arguments: impl FuncArgs,
 ) -> Result<rhai::Dynamic, ScriptError> {
+    let result = evaluate(compiled, name, arguments);
+    let (text, ast) = (&compiled.text, &compiled.ast);
+    result.map_err(|error| runtime_error(&compiled.file, text, ast, &error))
+}
+
+/// The same with the engine's own error.
+pub(super) fn evaluate(
+    compiled: &Compiled,
+    name: &str,
+    arguments: impl FuncArgs,
+) -> Result<rhai::Dynamic, Box<rhai::EvalAltResult>> {
     begin_call();
     // The top of the script has run when it was compiled; its constants stand in a module since
     // then.
@@ -86,9 +97,7 @@ pub(super) fn call_for(
     let (engine, ast): (_, &AST) = (&compiled.engine, &compiled.ast);
     // Empty in each call: what a script keeps is in `agent.memory`, which is saved with the world.
     let mut scope = Scope::new();
-    let result =
-        engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments);
-    result.map_err(|error| runtime_error(&compiled.file, &compiled.text, ast, &error))
+    engine.call_fn_with_options::<rhai::Dynamic>(options, &mut scope, ast, name, arguments)
 }
 
 /// Calls everything that is due for an agent.
@@ -231,6 +240,11 @@ impl Content {
             // asked for.
             self.effects.push(Effect::Brake(wants.braking));
         }
+        if wants.lane_offset != 0.0 {
+            self.effects.push(Effect::LaneOffset(wants.lane_offset));
+        }
+        self.pull_over();
+        let wants = &self.wants;
         if let Some(id) = wants.follows {
             self.effects.push(Effect::Chase(id));
         }
@@ -257,6 +271,30 @@ impl Content {
         };
         if is_there {
             output.lane_change = side;
+        }
+    }
+
+    /// Requests the pull-over in each turn until it has begun, because the world refuses it while a junction lies
+    /// within its distance.
+    fn pull_over(&mut self) {
+        let Some((offset, within)) = self.wants.pulls_over else {
+            return;
+        };
+        // Nothing is left of a lane where an agent is on none.
+        let is_off_lanes = self.input.lane_remaining >= NOTHING;
+        if is_off_lanes && !self.has_new_goal {
+            self.wants.pulls_over = None;
+            return;
+        }
+        self.effects.push(Effect::Swerve {
+            offset,
+            within,
+            along: 0.0,
+            comes_back: false,
+        });
+        if is_off_lanes {
+            // Asked for off the lanes: the world says that there is none.
+            self.wants.pulls_over = None;
         }
     }
 

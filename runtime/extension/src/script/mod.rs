@@ -2,6 +2,7 @@
 
 mod agent;
 mod api;
+mod branches;
 mod budget;
 mod check;
 mod compile;
@@ -9,9 +10,11 @@ mod copies;
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod costly;
+mod faults;
 mod folder;
 mod logic;
 mod members;
+mod missing;
 mod rehearsal;
 mod signal;
 mod signal_logic;
@@ -22,7 +25,8 @@ mod warnings;
 
 pub use api::{ApiItem, ApiKind, api, api_markdown};
 pub use compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
+pub use faults::faults;
 pub use folder::{SCRIPT_ENDING, ScriptRow, Scripts, shipped, with_shipped};
 pub use rehearsal::{Rehearsal, Subject, rehearse};
 pub use steps::{ScriptStep, Steps, step_through};
-pub use warnings::{Surroundings, warnings};
+pub use warnings::{ScenarioNames, Surroundings, warnings};

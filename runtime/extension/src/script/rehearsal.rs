@@ -3,11 +3,11 @@
 
 use super::agent::{Agent, Mail, Other, Remembered};
 use super::api::{ApiKind, api};
-use super::compile::{Compiled, ScriptError};
-use super::logic::{call, letters, prepare};
+use super::compile::{Compiled, ScriptError, runtime_error};
+use super::logic::{evaluate, letters, prepare};
 use super::signal::{Signal, made_up as made_up_signals};
 use super::signal_logic::DECIDE;
-use rhai::{Dynamic, Position};
+use rhai::{Dynamic, EvalAltResult, Position};
 use roadwright_agent::{AgentFacts, BehaviourView, Effect, Indicator, Scene, Step};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
@@ -43,8 +43,17 @@ pub enum Subject {
     },
 }
 
+/// Traffic around a made-up agent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Company {
+    /// A vehicle 10 m ahead, from rear axle to rear axle, and one 10 m behind.
+    Others,
+    /// An empty road.
+    Nobody,
+}
+
 /// An agent, somebody else whom handlers are told of, and a letter.
-struct Stage {
+pub(super) struct Stage {
     agent: Agent,
     other: Option<Other>,
     letter: Mail,
@@ -58,9 +67,21 @@ impl Stage {
             Subject::MadeUp(id) => made_up(*id, &parameters),
             Subject::Driving { view, script } => driving(view, script, &parameters),
         };
+        Self::with(agent, &scene)
+    }
+
+    /// A made-up agent in a situation in which all that it perceives fits together.
+    pub(super) fn in_company(compiled: &Compiled, company: Company) -> Self {
+        let parameters = compiled.parameters.iter();
+        let parameters: Vec<_> = parameters.map(|info| (info.key, info.default)).collect();
+        let (agent, scene) = in_company(company, &parameters);
+        Self::with(agent, &scene)
+    }
+
+    fn with(agent: Agent, scene: &Scene) -> Self {
         let own = agent.content().facts;
-        let other = own.and_then(|own| somebody_else(&scene, &own));
-        let waiting = own.and_then(|own| letters(&scene, own.index).into_iter().next());
+        let other = own.and_then(|own| somebody_else(scene, &own));
+        let waiting = own.and_then(|own| letters(scene, own.index).into_iter().next());
         let letter = waiting.unwrap_or_else(|| Mail {
             from: other.as_ref().map_or(0, |other| other.facts.id as i64),
             topic: "hello".into(),
@@ -76,21 +97,37 @@ impl Stage {
 
     /// Calls a handler with what it takes.
     fn call(&self, compiled: &Compiled, event: &str) -> Result<(), ScriptError> {
+        let ast = &compiled.ast;
+        let done = self.call_for(compiled, event);
+        done.map(|_| ())
+            .map_err(|error| runtime_error(&compiled.file, &compiled.text, ast, &error))
+    }
+
+    /// The same for what the handler gives.
+    pub(super) fn call_for(
+        &self,
+        compiled: &Compiled,
+        event: &str,
+    ) -> Result<Dynamic, Box<EvalAltResult>> {
         let agent = self.agent.clone();
         let other = || self.other.clone().map_or(Dynamic::UNIT, Dynamic::from);
         match event {
-            "on_message" => call(compiled, event, (agent, self.letter.clone())),
-            "on_near" | "on_collision" => call(compiled, event, (agent, other())),
-            "on_stage" => call(compiled, event, (agent, 1_i64, 0_i64)),
+            "on_message" => evaluate(compiled, event, (agent, self.letter.clone())),
+            "on_near" | "on_collision" => evaluate(compiled, event, (agent, other())),
+            "on_stage" => evaluate(compiled, event, (agent, 1_i64, 0_i64)),
             // Made up in any case: whoever is looked at in a run is an agent, not the signals of a
             // node.
-            DECIDE => call(
-                compiled,
-                event,
-                (Signal::decided(made_up_signals(), agent),),
-            ),
-            _ => call(compiled, event, (agent,)),
+            DECIDE => {
+                let signal = Signal::decided(made_up_signals(), agent);
+                evaluate(compiled, event, (signal,))
+            }
+            _ => evaluate(compiled, event, (agent,)),
         }
+    }
+
+    /// Whether the host would call a handler here: on an empty road no other agent comes near.
+    pub(super) fn may_be_called(&self, event: &str) -> bool {
+        event != "on_near" || self.other.is_some()
     }
 }
 
@@ -144,6 +181,56 @@ fn driving(
         parameters,
     );
     (agent, scene)
+}
+
+/// A made-up agent whose perception of its leader agrees with the vehicles in the scene.
+fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
+    let (agent, scene) = made_up(1, parameters);
+    let own = scene.with_id(1).copied();
+    let leader = scene.with_id(2).copied();
+    let (Some(own), Some(leader)) = (own, leader) else {
+        return (agent, scene);
+    };
+    let behind = AgentFacts {
+        id: 3,
+        index: 2,
+        position: own.position - DVec2::new(10.0, 0.0),
+        leader: Some(own.id),
+        ..leader
+    };
+    let (agents, gap) = match company {
+        Company::Others => {
+            let own = AgentFacts {
+                follower: Some(behind.id),
+                ..own
+            };
+            let gap = leader.position.x - own.position.x - leader.length;
+            (vec![own, leader, behind], gap)
+        }
+        Company::Nobody => {
+            let own = AgentFacts {
+                leader: None,
+                ..own
+            };
+            (vec![own], NOTHING)
+        }
+    };
+    let scene = Arc::new(Scene::new(
+        agents,
+        Vec::new(),
+        vec!["car".into()].into(),
+        vec!["script".into()].into(),
+    ));
+    let input = BehaviourInput {
+        leader_gap: gap,
+        leader_speed: leader.speed,
+        ..agent.content().input
+    };
+    let fresh = Agent::default();
+    fresh.content().is_made_up = true;
+    let step = Step::default();
+    prepare(&fresh, &step, (0, own.id), &input, Some(&scene), parameters);
+    (fresh, scene)
 }
 
 /// An agent on a free road, and another one 10 m ahead of it.
@@ -231,15 +318,20 @@ impl Compiled {
     }
 }
 
-/// Calls every handler of a script once.
-pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
-    let stage = Stage::new(compiled, &Subject::MadeUp(1));
-    // An agent starts before it does anything else.
+/// The handlers of a script in the order in which they are tried: an agent starts before it does anything
+/// else.
+pub(super) fn handlers(compiled: &Compiled) -> Vec<&'static str> {
     let (first, rest): (Vec<_>, Vec<_>) = compiled
         .handlers()
         .into_iter()
         .partition(|event| *event == "on_start");
-    let mut order = first.into_iter().chain(rest);
+    first.into_iter().chain(rest).collect()
+}
+
+/// Calls every handler of a script once.
+pub(super) fn try_out(compiled: &Compiled) -> Result<(), ScriptError> {
+    let stage = Stage::new(compiled, &Subject::MadeUp(1));
+    let mut order = handlers(compiled).into_iter();
     order.try_for_each(|event| stage.call(compiled, event))
 }
 

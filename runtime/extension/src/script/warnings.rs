@@ -5,6 +5,8 @@ use super::check::unknown_words;
 use super::compile::{Compiled, ScriptError};
 use rhai::{ASTNode, Expr, FnCallExpr, Position, Stmt};
 use roadwright_agent::{ModuleKind, ParameterInfo, Registry, Slot};
+use roadwright_scenario::Scenario;
+use roadwright_scenario::junction::Light;
 use std::collections::BTreeSet;
 
 /// Arguments that are numbers with a range: function, which argument, range, and in what.
@@ -31,7 +33,7 @@ const RANGES: [(&str, usize, f64, f64, &str); 10] = [
 ];
 
 /// Settings that are numbers with a range.
-const SETTINGS: [(&str, f64, f64, &str); 2] = [
+const SETTINGS: [(&str, f64, f64, &str); 3] = [
     (
         "speed_factor",
         0.0,
@@ -39,6 +41,7 @@ const SETTINGS: [(&str, f64, f64, &str); 2] = [
         "a share of the speed that is allowed",
     ),
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
+    ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
 /// As a wish for a speed it stands for none.
 const NO_WISH: f64 = 1_000_000.0;
@@ -51,6 +54,53 @@ pub struct Surroundings<'a> {
     pub plugins: &'a [String],
     /// The texts of the other scripts of its folder: what they send, it can receive.
     pub others: &'a [String],
+    /// Names in the scenario that the script is written for; `None` if the scenario is not known.
+    pub scenario: Option<&'a ScenarioNames>,
+}
+
+/// Names that a scenario gives, for scripts that use them between quotes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ScenarioNames {
+    /// Keys of its vehicle types.
+    pub vehicles: BTreeSet<String>,
+    /// Names of its stacks.
+    pub stacks: BTreeSet<String>,
+    /// Points of interest and streets; `None` if they are not known.
+    pub places: Option<BTreeSet<String>>,
+}
+
+impl ScenarioNames {
+    /// The names of a scenario.
+    pub fn of(scenario: &Scenario) -> Self {
+        let points = scenario.points_of_interest().values();
+        let points = points.map(|point| point.name.clone());
+        let streets = scenario
+            .network()
+            .roads()
+            .map(|(_, road)| road.name.clone());
+        Self {
+            vehicles: scenario.vehicle_types().keys().cloned().collect(),
+            stacks: scenario.stacks().keys().cloned().collect(),
+            places: Some(
+                points
+                    .chain(streets)
+                    .filter(|name| !name.is_empty())
+                    .collect(),
+            ),
+        }
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn with(mut self, other: Self) -> Self {
+        self.vehicles.extend(other.vehicles);
+        self.stacks.extend(other.stacks);
+        self.places = match (self.places, other.places) {
+            (Some(own), Some(others)) => Some(own.into_iter().chain(others).collect()),
+            (own, others) => own.or(others),
+        };
+        self
+    }
 }
 
 /// What is probably not meant, in the order of the text.
@@ -58,6 +108,8 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
     let mut finder = Finder {
         registry: surroundings.registry,
         plugins: surroundings.plugins,
+        scenario: surroundings.scenario,
+        lights: BTreeSet::new(),
         found: Vec::new(),
         heard: Vec::new(),
         // `honk` sends it without a topic in the text.
@@ -83,6 +135,9 @@ pub fn warnings(compiled: &Compiled, surroundings: &Surroundings<'_>) -> Vec<Scr
 struct Finder<'a> {
     registry: &'a Registry,
     plugins: &'a [String],
+    scenario: Option<&'a ScenarioNames>,
+    /// Variables that hold what a signal shows.
+    lights: BTreeSet<String>,
     found: Vec<(Position, String)>,
     /// Topics that messages are compared with.
     heard: Vec<(Position, String)>,
@@ -99,6 +154,12 @@ impl Finder<'_> {
             }
             ASTNode::Expr(Expr::FnCall(call, at)) | ASTNode::Stmt(Stmt::FnCall(call, at)) => {
                 self.look_at_comparison(call, *at);
+                self.look_at_name(call, *at);
+            }
+            ASTNode::Stmt(Stmt::Var(parts, ..)) => {
+                if matches!(member(&parts.1), Some("signal" | "state")) {
+                    self.lights.insert(parts.0.as_str().to_owned());
+                }
             }
             ASTNode::Stmt(Stmt::Assignment(parts)) => {
                 // Only numbers that are written out: what is computed is known when it runs, and is
@@ -133,6 +194,7 @@ impl Finder<'_> {
                 self.found.push((at, text));
             }
         }
+        self.look_at_names(call, at);
         let slot = call.args.first().and_then(word).and_then(Slot::from_name);
         let second = call.args.get(1).and_then(word);
         match (name, slot, second) {
@@ -142,6 +204,82 @@ impl Finder<'_> {
                 self.look_at_parameter(slot.kind(), key, value, at);
             }
             _ => {}
+        }
+    }
+
+    /// Names of the scenario that a call is given.
+    fn look_at_names(&mut self, call: &FnCallExpr, at: Position) {
+        let Some(scenario) = self.scenario else {
+            return;
+        };
+        let argument = |number: usize| call.args.get(number).and_then(word);
+        match call.name.as_str() {
+            "add_vehicle" => {
+                self.look_up("vehicle type", argument(0), Some(&scenario.vehicles), at);
+                self.look_up("stack", argument(1), Some(&scenario.stacks), at);
+            }
+            "place" => {
+                let what = "point of interest or street";
+                self.look_up(what, argument(0), scenario.places.as_ref(), at);
+            }
+            _ => {}
+        }
+    }
+
+    fn look_up(
+        &mut self,
+        what: &str,
+        name: Option<&str>,
+        known: Option<&BTreeSet<String>>,
+        at: Position,
+    ) {
+        let (Some(name), Some(known)) = (name, known) else {
+            return;
+        };
+        if !known.contains(name) {
+            let words = unknown_words(what, name, known.iter().map(String::as_str));
+            self.found
+                .push((at, format!("the scenario has no {words}")));
+        }
+    }
+
+    /// `agent.signal == "yellow"`, `other.vehicle == "carr"`.
+    fn look_at_name(&mut self, call: &FnCallExpr, at: Position) {
+        if !matches!(call.name.as_str(), "==" | "!=") {
+            return;
+        }
+        let Some(name) = call.args.iter().find_map(word) else {
+            return;
+        };
+        let scenario = self.scenario;
+        for argument in &call.args {
+            let variable = match argument {
+                Expr::Variable(parts, ..) => self.lights.contains(parts.1.as_str()),
+                _ => false,
+            };
+            match member(argument) {
+                Some("signal" | "state") => self.look_at_light(name, at),
+                _ if variable => self.look_at_light(name, at),
+                Some("vehicle") => {
+                    let known = scenario.map(|scenario| &scenario.vehicles);
+                    self.look_up("vehicle type", Some(name), known, at);
+                }
+                Some("stack") => {
+                    let known = scenario.map(|scenario| &scenario.stacks);
+                    self.look_up("stack", Some(name), known, at);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn look_at_light(&mut self, name: &str, at: Position) {
+        let known = Light::ALL.map(Light::name);
+        if name != "none" && !known.contains(&name) {
+            let words = unknown_words("light", name, known.into_iter());
+            let known = known.join(", ");
+            let text = format!("no signal shows a {words}; there are {known} and none");
+            self.found.push((at, text));
         }
     }
 
@@ -240,6 +378,16 @@ impl Finder<'_> {
                 self.found.push((at, text));
             }
         }
+    }
+}
+
+/// The last member of a chain of them: `signal` of `agent.signal`.
+fn member(expression: &Expr) -> Option<&str> {
+    match expression {
+        Expr::Dot(parts, ..) => member(&parts.rhs),
+        Expr::Property(property, _) => Some(property.2.as_str()),
+        Expr::MethodCall(call, _) => Some(call.name.as_str()),
+        _ => None,
     }
 }
 

@@ -215,6 +215,7 @@ fn register_agent(api: &mut Registrar) {
     towing::verbs(api);
     wants::signals(api);
     wants::lane(api);
+    wants::lane_offset(api);
     paths::free_paths(api);
     paths::parking(api);
     paths::passing(api);

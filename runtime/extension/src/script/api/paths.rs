@@ -27,11 +27,11 @@ pub(super) fn free_paths(api: &mut Registrar) {
         api,
         "pull_over",
         "agent.pull_over(offset: float, within: float)",
-        "Drives beside its lane, so far to the left of its middle (below 0: to the right, as to the kerb), m, within a distance, m, and stands there. At the end it has arrived; go_to() takes it back.",
+        "Drives beside its lane, so far to the left of its middle (below 0: to the right, as to the kerb), m, within a distance, m, and stands there. If a junction lies within that distance, it drives on and pulls over behind the junction. At the end it has arrived; go_to() takes it back.",
         |a: &mut Agent, offset: Dynamic, within: Dynamic| -> Outcome<()> {
-            let swerve = swerve(&offset, &within, 0.0, false)?;
+            swerve(&offset, &within, 0.0, false)?;
             charge(ROUTE)?;
-            a.drive_path(swerve);
+            a.pull_over(number(&offset)?, number(&within)?);
             Ok(())
         }
     );

@@ -43,7 +43,7 @@ pub(super) fn lane(api: &mut Registrar) {
         }
     );
     properties! { api, agent: Agent;
-        "offset" -> "float", "Distance to the left of its lane's middle, m."
+        "offset" -> "float", "Distance to the left of its lane's middle, m; off the lanes, of the middle of the nearest lane that leads where it heads."
             => agent.content().facts.map_or(0.0, |facts| facts.t);
         "lane_remaining" -> "float", "Distance to the end of the lane, or to the place beside the goal where that lies on a lane to change to, m."
             => agent.content().input.lane_remaining;

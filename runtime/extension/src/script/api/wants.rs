@@ -12,6 +12,8 @@ use roadwright_plugin_api::NOTHING;
 /// Topic of the horn, and how far it is heard, m.
 pub(in crate::script) const HORN: &str = "horn";
 const HORN_REACH: f64 = 50.0;
+/// Largest lateral wish, m: no lane is wider.
+const FARTHEST_ASIDE: f64 = 20.0;
 
 /// The highest speed, and the factor on the speed of the road.
 pub(super) fn speed(api: &mut Registrar) {
@@ -149,6 +151,21 @@ pub(super) fn lane(api: &mut Registrar) {
                     "use_lane: {lane} is no lane; ids are -127 to -1 and 1 to 127"
                 )),
             }
+        }
+    );
+}
+
+/// The place beside the middle of its lane.
+pub(super) fn lane_offset(api: &mut Registrar) {
+    set!(
+        api,
+        "lane_offset",
+        "agent.lane_offset = float",
+        "Lateral position in its lane, m to the left of the middle (below 0: to the right); it stays so until it is set again. The agent still follows its leader, keeps within its lane and clear of vehicles beside it, moves over gently, and returns to the middle before junctions and for lane changes; agent.offset is its actual position.",
+        |a: &mut Agent| a.content().wants.lane_offset,
+        |a: &mut Agent, value: Dynamic| -> Outcome<()> {
+            a.content().wants.lane_offset = number(&value)?.clamp(-FARTHEST_ASIDE, FARTHEST_ASIDE);
+            Ok(())
         }
     );
 }

@@ -1,0 +1,155 @@
+//! Versions of a script in which conditions of `if` are decided beforehand, so that each branch can be taken.
+//!
+//! The conditions are replaced in the text, so all that is known of places in it stays as it is.
+
+use rhai::{AST, ASTNode, Expr, Position, Stmt, StmtBlock};
+
+/// A decided `if`: the places of the word itself and of its body, and whether that or the other branch is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Choice {
+    word: Position,
+    body: Position,
+    takes_body: bool,
+}
+
+/// What has to be decided to take each branch of each `if`: those around it, and itself, once each way.
+pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
+    let mut all: Vec<Vec<Choice>> = Vec::new();
+    ast.walk(&mut |path| {
+        let Some(ASTNode::Stmt(Stmt::If(flow, word))) = path.last() else {
+            return true;
+        };
+        // A condition that asks what a value is makes sure of its type.
+        if asks_for_type(&flow.expr) {
+            return true;
+        }
+        let around: Vec<Choice> = path.windows(2).filter_map(side).collect();
+        for takes_body in [true, false] {
+            let own = Choice {
+                word: *word,
+                body: flow.body.position(),
+                takes_body,
+            };
+            all.push(around.iter().copied().chain([own]).collect());
+        }
+        true
+    });
+    all
+}
+
+/// The side of an `if` on which the next node of a path stands; `None` if it stands in the condition.
+fn side(pair: &[ASTNode<'_>]) -> Option<Choice> {
+    let [ASTNode::Stmt(Stmt::If(flow, word)), ASTNode::Stmt(inner)] = pair else {
+        return None;
+    };
+    let holds = |block: &StmtBlock| block.iter().any(|own| std::ptr::eq(own, *inner));
+    let takes_body = holds(&flow.body);
+    (takes_body || holds(&flow.branch)).then_some(Choice {
+        word: *word,
+        body: flow.body.position(),
+        takes_body,
+    })
+}
+
+/// Whether a condition looks at the type of a value.
+fn asks_for_type(condition: &Expr) -> bool {
+    let mut asks = false;
+    condition.walk(&mut Vec::new(), &mut |path: &[ASTNode<'_>]| {
+        if let Some(ASTNode::Expr(Expr::FnCall(call, _) | Expr::MethodCall(call, _))) = path.last()
+        {
+            asks |= matches!(call.name.as_str(), "type_of" | "is_string");
+        }
+        true
+    });
+    asks
+}
+
+/// The text of a script in which these are decided; `None` if a place is not in the text.
+pub(super) fn with_choices(text: &str, plan: &[Choice]) -> Option<String> {
+    let mut places: Vec<(usize, usize, bool)> = Vec::new();
+    for choice in plan {
+        let begin = offset_of(text, choice.word)? + "if".len();
+        let end = offset_of(text, choice.body)?;
+        text.get(begin..end)?;
+        places.push((begin, end, choice.takes_body));
+    }
+    // From the end on, so that places before stay.
+    places.sort_unstable();
+    let mut decided = text.to_owned();
+    for (begin, end, takes_body) in places.into_iter().rev() {
+        let condition = &text[begin..end];
+        decided.replace_range(begin..end, &decided_condition(condition, takes_body));
+    }
+    Some(decided)
+}
+
+/// A constant of the length of a condition, or a little longer, over as many lines.
+fn decided_condition(condition: &str, takes_body: bool) -> String {
+    let word = if takes_body { " true " } else { " false " };
+    let blank = |letter: char| if letter == '\n' { '\n' } else { ' ' };
+    let blanks: String = condition.chars().map(blank).collect();
+    match blanks.get(..word.len()) {
+        Some(first) if !first.contains('\n') => format!("{word}{}", &blanks[word.len()..]),
+        _ => format!("{word}{blanks}"),
+    }
+}
+
+/// Where a place is in a text, in bytes.
+fn offset_of(text: &str, at: Position) -> Option<usize> {
+    let (line, column) = (at.line()?, at.position()?);
+    let mut begin = 0;
+    for _ in 1..line {
+        begin += text.get(begin..)?.find('\n')? + 1;
+    }
+    let rest = text.get(begin..)?;
+    let (offset, _) = rest.char_indices().nth(column.checked_sub(1)?)?;
+    Some(begin + offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of all versions of a script.
+    fn versions(text: &str) -> Vec<String> {
+        let ast = rhai::Engine::new().compile(text).unwrap();
+        let plans = choices(&ast);
+        plans
+            .iter()
+            .map(|plan| with_choices(text, plan).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn each_branch_is_taken_once_with_all_that_is_around_it() {
+        let text =
+            "fn f(a) {\n  if a > 1 && (a < 5) {\n    if a == 3 { 1 } else if a == 4 { 2 }\n  }\n}";
+        let all = versions(text);
+        assert_eq!(all.len(), 6, "{all:#?}");
+        let engine = rhai::Engine::new();
+        for version in &all {
+            assert_eq!(version.lines().count(), text.lines().count());
+            engine.compile(version).unwrap();
+        }
+        assert_eq!(all[0].lines().nth(1), Some("  if true              {"));
+        // The innermost one: into the outer body, past the first condition, into its own body.
+        let deepest = all.iter().find(|version| {
+            let line = version.lines().nth(2).unwrap();
+            version.lines().nth(1).unwrap().contains("true")
+                && line.matches("true").count() == 1
+                && line.contains("else if true")
+        });
+        assert!(deepest.unwrap().contains("if false"), "{deepest:?}");
+    }
+
+    #[test]
+    fn conditions_about_types_and_those_over_several_lines() {
+        assert_eq!(
+            versions("fn f(a) { if type_of(a) == \"string\" { 1 } }"),
+            [""; 0]
+        );
+        let all = versions("fn f(a) { if a ||\n   !a\n { 1 } }");
+        assert!(all[0].contains("if true "), "{all:?}");
+        assert_eq!(all[0].lines().count(), 3);
+    }
+}

@@ -1,0 +1,124 @@
+//! Mistakes that a script makes only when it comes to them: in branches that a first call does not take, and when
+//! nobody is there whom it looks at.
+//!
+//! Handlers are called in two situations that each make sense, with others on the road and with nobody. Then each
+//! branch of each `if` is taken once, whatever its condition says (`branches.rs`). A forced branch may contradict
+//! what its condition guards, so of its errors only those count that no value of this type could avoid. What may be
+//! missing, as a leader or a value of the memory, is looked for in the text (`missing.rs`).
+
+use super::branches::{Choice, choices, with_choices};
+use super::compile::{Compiled, ScriptError, compile_unplayed, runtime_error};
+use super::missing::missing;
+use super::rehearsal::{Company, Stage, handlers};
+use super::signal_logic::DECIDE;
+use rhai::{Dynamic, EvalAltResult};
+use std::path::Path;
+
+/// Most branches that are taken: a script of the largest size could ask for thousands of calls.
+const MOST_BRANCHES: usize = 400;
+
+/// Beginnings of messages about a value of the wrong type or an unknown word, which no other condition avoids.
+const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is needed"];
+/// The same within messages.
+const CERTAIN_WITHIN: [&str; 3] = ["is no way to signal", "is no slot", "is no side"];
+
+/// What a script that compiles does wrong when it comes to it, in the order of the text. Calls its handlers, to no
+/// effect. `folder` holds what it imports.
+pub fn faults(compiled: &Compiled, folder: Option<&Path>) -> Vec<ScriptError> {
+    let mut found = Vec::new();
+    for company in [Company::Others, Company::Nobody] {
+        play(compiled, company, |_| true, &mut found);
+    }
+    for plan in choices(&compiled.ast).into_iter().take(MOST_BRANCHES) {
+        take_branch(compiled, &plan, folder, &mut found);
+    }
+    found.extend(missing(compiled));
+    found.sort_by_key(|error| (error.line, error.column));
+    // One place has one mistake: the first that was found is the one of the most natural call.
+    found.dedup_by_key(|error| (error.line, error.column));
+    found
+}
+
+/// Plays a script with the branches of a plan, and notes errors that the plan cannot have caused.
+fn take_branch(
+    compiled: &Compiled,
+    plan: &[Choice],
+    folder: Option<&Path>,
+    found: &mut Vec<ScriptError>,
+) {
+    let text = with_choices(&compiled.text, plan);
+    let version = text.and_then(|text| compile_unplayed(&compiled.file, &text, folder).ok());
+    if let Some(version) = version {
+        let mut own = Vec::new();
+        play(
+            &version,
+            Company::Others,
+            |e| is_certain(innermost(e)),
+            &mut own,
+        );
+        // Shown as the author wrote it.
+        let shown = |error: ScriptError| error.in_text(&compiled.text);
+        found.extend(own.into_iter().map(shown));
+    }
+}
+
+/// Calls all handlers of a script in their order for an agent in a situation, and notes the errors that count.
+fn play(
+    compiled: &Compiled,
+    company: Company,
+    counts: impl Fn(&EvalAltResult) -> bool,
+    found: &mut Vec<ScriptError>,
+) {
+    let (file, text, ast) = (&compiled.file, &compiled.text, &compiled.ast);
+    let stage = Stage::in_company(compiled, company);
+    for event in handlers(compiled) {
+        if !stage.may_be_called(event) {
+            continue;
+        }
+        match stage.call_for(compiled, event) {
+            Err(error) if counts(&error) => found.push(runtime_error(file, text, ast, &error)),
+            Err(_) => {}
+            Ok(answer) if event == DECIDE => found.extend(wrong_answer(compiled, &answer)),
+            Ok(_) => {}
+        }
+    }
+}
+
+/// What is wrong with the answer of a script that decides about signals, at the function.
+fn wrong_answer(compiled: &Compiled, answer: &Dynamic) -> Option<ScriptError> {
+    if answer.is_unit() || answer.is_int() {
+        return None;
+    }
+    let function = compiled.ast.shared_lib().get_script_fn(DECIDE, 1)?;
+    let message = format!(
+        "{DECIDE} gives a stage, or () to keep it, and not {}",
+        answer.type_name()
+    );
+    let at = function.body.start_position();
+    Some(ScriptError::at(&compiled.file, &compiled.text, at, message))
+}
+
+fn innermost(error: &EvalAltResult) -> &EvalAltResult {
+    match error {
+        EvalAltResult::ErrorInFunctionCall(_, _, inner, _) => innermost(inner),
+        other => other,
+    }
+}
+
+/// Whether an error comes of types alone. One about `()` may come of a value that the condition had made sure of.
+fn is_certain(error: &EvalAltResult) -> bool {
+    let about_nothing = error.to_string().contains("()");
+    match error {
+        EvalAltResult::ErrorFunctionNotFound(..)
+        | EvalAltResult::ErrorMismatchDataType(..)
+        | EvalAltResult::ErrorDotExpr(..)
+        | EvalAltResult::ErrorPropertyNotFound(..) => !about_nothing,
+        EvalAltResult::ErrorRuntime(text, _) => {
+            let text = text.to_string();
+            let begins = CERTAIN.iter().any(|words| text.starts_with(words));
+            let holds = CERTAIN_WITHIN.iter().any(|words| text.contains(words));
+            !about_nothing && (begins || holds)
+        }
+        _ => false,
+    }
+}
