@@ -37,7 +37,10 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(began.elapsed().unwrap() < Duration::from_secs(30), "it never came");
+        assert!(
+            began.elapsed().unwrap() < Duration::from_secs(30),
+            "it never came"
+        );
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -35,6 +35,9 @@ pub(super) fn ui(
     intervals(ui, theme, &rows);
     ui.label(format!("Champion: {}", in_words(after)));
     ui.label(format!("Before: {}", in_words(before)));
+    if let Some(manners) = &verdict.manners {
+        ui.label(format!("Its drives: {manners}"));
+    }
     let difference = format!(
         "Difference course by course: {}",
         spread(&verdict.difference)

@@ -167,6 +167,9 @@ impl Course {
         })
     }
 
+    /// The fitness of courses that have no score of their own.
+    pub const GENERAL_FITNESS: &'static str = "crash_and_speed";
+
     /// A scenario of one's own as a course: its agents drive until they arrive or its time is over.
     /// Seeds are those of its run: they change what is drawn at random, such as who comes from flows.
     pub fn own(name: &str, scenario: Scenario) -> Self {
@@ -175,7 +178,7 @@ impl Course {
             doc: scenario.about().description.clone(),
             vehicle: "",
             driver: "",
-            fitness: "crash_and_speed",
+            fitness: Self::GENERAL_FITNESS,
             ends: Ends::after(scenario.settings().duration),
             kind: Kind::Own(Box::new(scenario)),
         }

@@ -5,6 +5,7 @@ use super::cross_entropy::Learning;
 use super::halving::Halving;
 use super::operators::Operators;
 use super::racing::Racing;
+use crate::course::Course;
 use roadwright_scenario::file::{TextError, from_json};
 use roadwright_scenario::{DynamicsLevel, ModuleSetting, Stack};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -23,6 +24,10 @@ pub const VERSION: u32 = 1;
 
 /// Fewer drives or test courses than this tell little ([Gerdelan 2011], table 10.4).
 const FEW: usize = 30;
+
+/// The fitness of experiments that name none, on scenarios and on courses without a score of their own:
+/// it counts contacts, time above the limit and drives that do not arrive.
+pub const DEFAULT_FITNESS: &str = "safe_arrival";
 
 /// Largest experiment file that is read, bytes.
 pub const LARGEST: u64 = 16 * roadwright_files::MEBIBYTE;
@@ -144,7 +149,7 @@ pub struct Experiment {
     /// Which parameters are genes: `module.parameter`, `module.*` or `module.prefix*`.
     pub genes: Vec<String>,
     /// The fitness module that scores drives, with its weights if they are not 1. Whether lower or higher
-    /// is better the module says. Absent: the course's.
+    /// is better the module says. Absent: the course's where that has a score of its own, else `safe_arrival`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitness: Option<NameOr<ModuleSetting>>,
     /// Seeds of the courses.
@@ -232,9 +237,12 @@ impl Experiment {
     /// # Errors
     /// If it is none: where, what is wrong, and what was expected.
     pub fn from_text(text: &str) -> Result<Self, TextError> {
-        let experiment: Self = from_json(text)?;
+        let mut experiment: Self = from_json(text)?;
         match experiment.fault() {
-            None => Ok(experiment),
+            None => {
+                experiment.name_fitness();
+                Ok(experiment)
+            }
             Some((key, message)) => Err(TextError {
                 line: line_of(text, key),
                 column: 0,
@@ -247,7 +255,7 @@ impl Experiment {
     /// An experiment on a course with a stack, by their names, before anything else is decided: no genes, seeds
     /// that do not overlap, and drives and courses by the guideline of [Gerdelan 2011], table 10.4.
     pub fn new(course: &str, stack: &str) -> Self {
-        Self {
+        let mut experiment = Self {
             format: FORMAT.into(),
             version: VERSION,
             about: String::new(),
@@ -279,6 +287,20 @@ impl Experiment {
                 generations: 20,
                 fitness: None,
             },
+        };
+        experiment.name_fitness();
+        experiment
+    }
+
+    /// Names the fitness of an experiment that names none, unless its course has a score of its own. Records of
+    /// older versions name none, and mean that of the course.
+    fn name_fitness(&mut self) {
+        let course = self.course.as_deref();
+        let has_own_score = course.is_some_and(|name| {
+            Course::named(name).is_ok_and(|course| course.fitness != Course::GENERAL_FITNESS)
+        });
+        if self.fitness.is_none() && !has_own_score {
+            self.fitness = Some(NameOr::Name(DEFAULT_FITNESS.into()));
         }
     }
 
@@ -507,6 +529,18 @@ mod tests {
         let experiment = Experiment::from_text(TEXT).unwrap();
         assert_eq!(experiment.operators, Operators::default());
         assert_eq!(experiment.plan().elite, Elite::Rerun);
+        // One that names no fitness gets one that does not reward speeding; what is named stays.
+        assert_eq!(
+            experiment.fitness,
+            Some(NameOr::Name(DEFAULT_FITNESS.into()))
+        );
+        let named = TEXT.replace(
+            "\"runs\": 30",
+            "\"fitness\": \"crash_and_speed\", \"runs\": 30",
+        );
+        let named = Experiment::from_text(&named).unwrap();
+        assert_eq!(named.fitness, Some(NameOr::Name("crash_and_speed".into())));
+        assert_eq!(Experiment::new("arena", "idm").fitness, None);
         let text = serde_json::to_string(&experiment).unwrap();
         assert_eq!(Experiment::from_text(&text).unwrap(), experiment);
     }

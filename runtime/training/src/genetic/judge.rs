@@ -1,7 +1,8 @@
 //! Judging: candidates drive courses, in parallel, and are scored by what came of it.
 
 use super::breeder::Candidate;
-use crate::measure::Row;
+use crate::course::End;
+use crate::measure::{DriveRow, Row};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,6 +23,73 @@ pub struct Run {
     pub ended_early: bool,
     /// The run as `bench` reports it, where there is a course.
     pub row: Option<Row>,
+    /// How its drives were driven, whatever the fitness; known of runs that judge a champion.
+    pub manners: Option<Manners>,
+}
+
+/// How drives were driven, whatever their fitness says of it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manners {
+    /// Drives that were looked at.
+    pub drives: usize,
+    /// Drives that arrived at their destination.
+    pub arrived: usize,
+    /// Contacts with obstacles and other vehicles in all of them.
+    pub contacts: f64,
+    /// Mean share of their time more than 5 % above the speed limit, 0 to 1.
+    pub above_limit: f64,
+}
+
+impl Manners {
+    /// Ids of the fitnesses that tell it, which are asked beside that of an experiment.
+    pub(super) const TOLD_BY: [&'static str; 2] = ["contacts", "time_above_limit"];
+
+    /// Sums up the scores of those fitnesses; `None` if a drive lacks one.
+    pub(super) fn of(drives: &[DriveRow]) -> Option<Self> {
+        let mut all = Self::default();
+        for drive in drives {
+            let told = Self::TOLD_BY.map(|id| {
+                let mut scores = drive.scores.iter();
+                scores.find_map(|(known, score)| (known == id).then_some(*score))
+            });
+            let [Some(contacts), Some(above_limit)] = told else {
+                return None;
+            };
+            all = all.with(Self {
+                drives: 1,
+                arrived: usize::from(drive.end == End::Arrived),
+                contacts,
+                above_limit,
+            });
+        }
+        (all.drives > 0).then_some(all)
+    }
+
+    /// Those of the drives of both.
+    pub fn with(self, other: Self) -> Self {
+        let drives = self.drives + other.drives;
+        let share = |of: &Self| of.above_limit * of.drives as f64;
+        Self {
+            drives,
+            arrived: self.arrived + other.arrived,
+            contacts: self.contacts + other.contacts,
+            above_limit: (share(&self) + share(&other)) / drives.max(1) as f64,
+        }
+    }
+}
+
+impl std::fmt::Display for Manners {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} of {} arrived, {} contacts, {:.1} % of the time above the speed limit",
+            self.arrived,
+            self.drives,
+            self.contacts,
+            100.0 * self.above_limit
+        )
+    }
 }
 
 /// Runs candidates. The same genes and course give the same run, bit for bit, in any thread.
@@ -222,6 +290,7 @@ mod tests {
                 hash: 0,
                 ended_early: genes[0] == 16.0,
                 row: None,
+                manners: None,
             };
             match genes[0] {
                 13.0 if course == 2 => Err("no luck".into()),

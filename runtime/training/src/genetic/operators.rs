@@ -138,6 +138,14 @@ impl Operators {
         child
     }
 
+    /// Probability that a child of one parent equals it, 0 to 1; 1 without genes that can move.
+    pub fn clones(&self, genome: &Genome) -> f64 {
+        // A mutation draws one of 2 m + 1 shifts, and one of them is 0.
+        let levels = 2.0 * f64::from(self.m);
+        let moves = self.r * levels / (levels + 1.0);
+        (1.0 - moves).powi(genome.genes().len() as i32)
+    }
+
     fn mutate(&self, gene: &Gene, value: f64, stream: &mut Stream) -> f64 {
         if stream.next_unit() >= self.r {
             return value;

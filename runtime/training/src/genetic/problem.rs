@@ -1,8 +1,9 @@
 //! What is trained, on what: the genes of a stack, and runs of it on a course.
 
+use super::breeder::Method;
 use super::experiment::{Experiment, NameOr};
 use super::genes::{GeneError, Genome};
-use super::judge::{Evaluate, Run, RunOrFailure};
+use super::judge::{Evaluate, Manners, Run, RunOrFailure};
 use crate::course::{Course, CourseError, End, Setup};
 use crate::experiment::{self as bench, ExperimentError, Results};
 use crate::{Measured, Row, measure, measure_while};
@@ -21,6 +22,9 @@ const PATIENCE: f64 = 12.0;
 const SOMEWHERE: f64 = 0.5;
 /// If fewer than this share of the vehicles do, the individual is unfit: in a jam many stand, but not all.
 const FEW: f64 = 0.1;
+
+/// More children than this share that equal their parent are worth a warning.
+const MANY_CLONES: f64 = 0.5;
 
 /// Level of intervals.
 pub const LEVEL: f64 = 0.95;
@@ -237,6 +241,40 @@ impl Problem {
             ..self.setup.clone()
         }
     }
+
+    /// The same with fitnesses behind that of the experiment that tell how it drives. They score, and change
+    /// nothing of the drive.
+    fn watched_setup_of(&self, genes: &[f64]) -> Setup {
+        let mut setup = self.setup_of(genes);
+        let asked: Vec<String> = setup
+            .fitness
+            .iter()
+            .flatten()
+            .map(|f| f.module.clone())
+            .collect();
+        let missing = Manners::TOLD_BY
+            .iter()
+            .filter(|id| !asked.iter().any(|own| own == *id));
+        if let Some(fitnesses) = &mut setup.fitness {
+            fitnesses.extend(missing.map(|id| ModuleSetting::new(id)));
+        }
+        setup
+    }
+
+    /// Of settings of breeding that say little: a code and why.
+    pub fn warnings(&self, experiment: &Experiment) -> Vec<(&'static str, String)> {
+        let clones = experiment.operators.clones(&self.genome);
+        let breeds = experiment.method == Method::Genetic && clones > MANY_CLONES;
+        let why = || {
+            format!(
+                "operators.r: with {} genes {:.0} % of the children of one parent equal it, so \
+                 generations hardly change; raise r, train more genes, or use the method \"cma_es\"",
+                self.genome.genes().len(),
+                100.0 * clones
+            )
+        };
+        breeds.then(|| ("clones", why())).into_iter().collect()
+    }
 }
 
 /// The stack that an experiment trains: a controller's name stands for the built-in modules around it.
@@ -277,7 +315,8 @@ impl Problem {
         let mut watch = Watch::default();
         let goes_on = &mut |world: &World| watch.goes_on(world);
         let measured = measure_while(&self.course, setup, &self.modules, course, goes_on);
-        let row = measured.map_err(|error| error.to_string())?.row;
+        let measured = measured.map_err(|error| error.to_string())?;
+        let (row, manners) = (measured.row, Manners::of(&measured.drives));
         if let Some(reason) = &row.failed {
             return Err(format!("seed {course}: {reason}"));
         }
@@ -295,6 +334,7 @@ impl Problem {
             hash: u64::from_str_radix(&row.hash, 16).unwrap_or_default(),
             ended_early: watch.is_stuck,
             row: Some(row),
+            manners,
         })
     }
 }
@@ -309,7 +349,7 @@ impl Evaluate for Problem {
     }
 
     fn run_exactly(&self, genes: &[f64], course: u64) -> Result<Run, String> {
-        self.drive(&self.setup_of(genes), course)
+        self.drive(&self.watched_setup_of(genes), course)
     }
 
     fn drives_of_a_run(&self) -> usize {
@@ -450,6 +490,23 @@ mod tests {
         let mut standing = problem.genome().start();
         standing[9..18].fill(0.0);
         assert!(problem.run(&standing, 3).unwrap().ended_early);
+    }
+
+    #[test]
+    fn breeding_that_makes_clones_is_warned_of() {
+        let told = |genes: &str, r: f64| {
+            let text = |text: String| text.replace("fuzzy_driver.rule_*", genes);
+            let problem = problem(text).unwrap();
+            let mut experiment = Experiment::new("arena", "fuzzy_driver");
+            experiment.operators.r = r;
+            problem.warnings(&experiment)
+        };
+        let three = "fuzzy_driver.rule_route_speed_wide_*";
+        let few = told(three, 0.2);
+        assert_eq!(few.len(), 1, "{few:?}");
+        assert!(few[0].1.contains("operators.r"), "{few:?}");
+        assert_eq!(told(three, 0.9), []);
+        assert_eq!(told("fuzzy_driver.rule_*", 0.2), []);
     }
 
     #[test]

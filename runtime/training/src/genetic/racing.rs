@@ -199,6 +199,7 @@ mod tests {
                 hash: 0,
                 ended_early: genes[0] == 16.0,
                 row: None,
+                manners: None,
             })
         }
     }

@@ -7,7 +7,7 @@
 use super::breeder::{Breeder, Candidate};
 use super::experiment::Experiment;
 use super::genes::{Genome, Preset};
-use super::judge::Judgement;
+use super::judge::{Judgement, Manners};
 use super::pool::Birth;
 use serde::{Deserialize, Serialize};
 use std::hash::Hasher;
@@ -48,6 +48,9 @@ pub struct RecordedChampion {
     pub held_out: Vec<Option<f64>>,
     /// The same of the values before training.
     pub start: Vec<Option<f64>>,
+    /// How the champion drove on the test courses; older versions did not write it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub manners: Option<Manners>,
 }
 
 impl RecordedChampion {
@@ -68,6 +71,7 @@ impl RecordedChampion {
                 .collect(),
             held_out,
             start,
+            manners: None,
         }
     }
 

@@ -40,6 +40,7 @@ impl Evaluate for SumOfGenes {
             hash: 0,
             ended_early: false,
             row: None,
+            manners: None,
         })
     }
 }

@@ -642,6 +642,7 @@ mod tests {
             Ok(Run {
                 ended_early: true,
                 row: None,
+                manners: None,
                 ..run
             })
         }

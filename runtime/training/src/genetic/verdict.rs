@@ -1,7 +1,7 @@
 //! The champion and the values before training on courses that nobody has seen.
 
 use super::genes::Genome;
-use super::judge::RunOrFailure;
+use super::judge::{Manners, RunOrFailure};
 use super::problem::{LEVEL, Problem};
 use super::record::RecordedChampion;
 use super::training::{Champion, Training, scores_of};
@@ -19,6 +19,8 @@ pub struct Verdict {
     pub start: Summary,
     /// Fitness of the champion less that of the start, course by course, where neither failed.
     pub difference: Estimate,
+    /// How the champion drove on the test courses, whatever the fitness; `None` where nothing could be seen.
+    pub manners: Option<Manners>,
 }
 
 /// Why there is no verdict.
@@ -30,6 +32,13 @@ pub enum NoRows {
     /// The runs left nothing behind.
     #[error("the test courses gave no rows")]
     Empty,
+}
+
+/// How the drives of some runs were driven, apart from those in which a module failed.
+pub(super) fn manners(runs: &[RunOrFailure]) -> Option<Manners> {
+    let runs = runs.iter().flatten();
+    let all: Option<Vec<Manners>> = runs.map(|run| run.manners).collect();
+    all?.into_iter().reduce(Manners::with)
 }
 
 impl Verdict {
@@ -62,6 +71,7 @@ impl Verdict {
             held_out: summary(&champion.genes, &champion.held_out)?,
             start: summary(&problem.genome().start(), &champion.start)?,
             difference: Estimate::of(&differences, LEVEL),
+            manners: manners(&champion.held_out),
             champion,
         })
     }
@@ -80,6 +90,9 @@ impl Verdict {
             start,
             ..
         } = &self.champion;
-        RecordedChampion::new(genome, genes, scores_of(held_out), scores_of(start))
+        RecordedChampion {
+            manners: self.manners,
+            ..RecordedChampion::new(genome, genes, scores_of(held_out), scores_of(start))
+        }
     }
 }

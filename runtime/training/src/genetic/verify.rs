@@ -6,6 +6,7 @@ use super::genes::Genome;
 use super::judge::{Evaluate, Judgement};
 use super::record::{Record, RecordedChampion};
 use super::training::{Training, TrainingError, scores_of};
+use super::verdict::manners;
 
 /// A record beside a training that was told its generations again.
 pub struct Verification<'a> {
@@ -153,6 +154,9 @@ impl<'a> Verification<'a> {
                     ));
                 }
             }
+        }
+        if recorded.manners.is_some() && recorded.manners != manners(&found.held_out) {
+            different.push("champion.manners: the champion drives otherwise".into());
         }
         Ok(different)
     }
