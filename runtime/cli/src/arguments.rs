@@ -547,6 +547,13 @@ pub(crate) enum PluginVerb {
         #[arg(long, default_value = ".", value_name = "DIR")]
         at: PathBuf,
     },
+    /// Lift the quarantine of a plugin, so that the next run loads it again
+    Retry {
+        /// Its id
+        id: String,
+        #[command(flatten)]
+        extensions: ExtensionFlags,
+    },
     /// Build a plugin, try it and deliver it; again whenever a file of it is saved
     Dev {
         /// Its project
@@ -592,6 +599,10 @@ pub(crate) enum ScriptVerb {
     Check {
         /// The script
         file: PathBuf,
+        /// Look up vehicle types, stacks and places in this scenario [default: those beside the script, or in the
+        /// folder above `scripts`; without any, what new scenarios have]
+        #[arg(long)]
+        scenario: Option<PathBuf>,
         /// Print one JSON document and nothing else
         #[arg(long)]
         json: bool,

@@ -5,7 +5,8 @@ use crate::terminal::say;
 use crate::{supervisor, worker};
 use anyhow::bail;
 use directories::ProjectDirs;
-use roadwright_extension::{Event, Host, HostOptions, Level, Trust, Wanted};
+use roadwright_extension::script::SCRIPT_ENDING;
+use roadwright_extension::{Event, FileState, Host, HostOptions, Level, Trust, Wanted};
 use roadwright_scenario::{Scenario, Slot};
 use roadwright_simulation::builtin_modules;
 use std::collections::BTreeSet;
@@ -82,6 +83,31 @@ pub(crate) fn open(
     wanted: Wanted,
     quiet: bool,
 ) -> anyhow::Result<Host> {
+    // Scripts that the run does not use are read as well, which is no news.
+    let asked = wanted.clone();
+    let is_news = |event: &Event| match &asked {
+        Wanted::Ids(ids) => {
+            let is_script = event.module.ends_with(&format!(".{SCRIPT_ENDING}"));
+            event.level != Level::Info || !is_script || ids.contains(&event.module)
+        }
+        Wanted::All => true,
+    };
+    let host = open_untold(flags, scenario, wanted)?;
+    let events: Vec<Event> = host.events().into_iter().filter(is_news).collect();
+    tell(&events, quiet);
+    Ok(host)
+}
+
+/// The same without a word of what was found: for commands that are about one file, whose neighbours do not
+/// matter.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn open_untold(
+    flags: &ExtensionFlags,
+    scenario: Option<&Path>,
+    wanted: Wanted,
+) -> anyhow::Result<Host> {
     check_folders(flags)?;
     // The flags are checked with what the host has found: hashes and ids are known only then.
     let host = Host::open(HostOptions {
@@ -102,8 +128,34 @@ pub(crate) fn open(
         let native = rows.filter(|row| row.tier == "native");
         worker::note_plugins(&native.map(|row| row.id).collect::<Vec<_>>());
     }
-    tell(&host.events(), quiet);
     Ok(host)
+}
+
+/// Why a plugin that a message names in quotation marks is unknown, if it was found but not loaded.
+pub(crate) fn cause_of(message: &str, host: &Host) -> Option<String> {
+    host.files().into_iter().find_map(|file| {
+        let id = file.info?.id;
+        let is_named = message.contains(&format!("\"{id}\""));
+        match file.state {
+            _ if !is_named => None,
+            FileState::NeedsPermission => Some(format!(
+                "{id} may not run yet; allow it with --allow-plugin {} or --trust-plugins",
+                file.hash
+            )),
+            // The reason has been printed where the folders were looked at.
+            FileState::Rejected(_) => Some(format!("{id} was not loaded, see above")),
+            _ => None,
+        }
+    })
+}
+
+/// An error, or its cause where that is a plugin that was not loaded.
+pub(crate) fn or_cause(error: impl Into<anyhow::Error>, host: &Host) -> anyhow::Error {
+    let error = error.into();
+    match cause_of(&format!("{error:#}"), host) {
+        Some(cause) => anyhow::anyhow!(cause),
+        None => error,
+    }
 }
 
 fn check_folders(flags: &ExtensionFlags) -> anyhow::Result<()> {

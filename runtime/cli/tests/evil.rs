@@ -570,6 +570,34 @@ fn who_ends_the_program_late_is_named_at_the_next_start_and_then_kept_out() {
         "{said}"
     );
     assert!(said.contains("2 times"), "{said}");
+    assert!(
+        said.contains("`roadwright plugin retry org.roadwright.chaos`"),
+        "{said}"
+    );
+    assert!(
+        said.contains("org.roadwright.chaos was not loaded, see above"),
+        "{said}"
+    );
+    // The command does what the message says, once.
+    let retry = || {
+        let words = ["plugin", "retry", ID, "--plugins", "plugins"];
+        let output = Command::new(env!("CARGO_BIN_EXE_roadwright"))
+            .args(words)
+            .current_dir(folder.path())
+            .env("HOME", folder.path())
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    assert!(retry().contains("is lifted"));
+    assert!(retry().contains("is not in quarantine"));
+    assert_eq!(start(&[]).0, None, "it runs, and crashes again");
+    assert_eq!(start(&[]).0, None);
+    assert_eq!(start(&[]).0, Some(2), "and is kept out again");
+    let unknown = roadwright(folder.path(), "", &["plugin", "retry", "com.example.none"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(told(&unknown).contains("no plugin in the folders has this id"));
     // In a process of its own it may run; its crashes are those of that process.
     let (code, said) = start(&["--isolate", ID]);
     assert_eq!(code, Some(1), "{said}");
@@ -715,4 +743,33 @@ fn ctrl_c_gives_a_hang_up_at_once() {
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["interrupted"], true);
     assert_eq!(document["reproducible"], false);
+}
+
+#[test]
+fn an_experiment_is_checked_with_the_plugins_that_train_is_given() {
+    let folder = folder();
+    // Somewhere else than beside the experiment, where it would be found anyway.
+    std::fs::rename(folder.path().join("plugins"), folder.path().join("own")).unwrap();
+    let text = r#"{"format": "roadwright-experiment", "version": 1, "course": "arena",
+        "stack": {"planner": {"module": "route"}, "behaviour": {"module": "lane_keeper"},
+            "controller": {"module": "org.roadwright.chaos"}, "fitness": []},
+        "genes": ["org.roadwright.chaos.mode"], "runs": 30, "stop": {"generations": 2},
+        "seeds": {"train": [1, 50], "validate": [101, 102], "test": [201, 240]}}"#;
+    std::fs::write(folder.path().join("evil.experiment.json"), text).unwrap();
+    let check = |more: &[&str]| {
+        let words = ["check", "evil.experiment.json", "--plugins", "own"];
+        let output = roadwright(folder.path(), "", &[&words[..], more].concat());
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        (output.status.code(), said)
+    };
+    let (code, said) = check(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("org.roadwright.chaos may not run yet; allow it with"),
+        "{said}"
+    );
+    assert!(!said.contains("uses no module"), "{said}");
+    let (code, said) = check(&["--trust-plugins"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(!said.contains("cannot-train"), "{said}");
 }

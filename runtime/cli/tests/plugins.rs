@@ -244,7 +244,7 @@ fn what_is_probably_not_meant_is_a_warning() {
     let check = ["script", "check", "one.rhai"];
     let output = roadwright(folder.path(), &check);
     let said = fine(&output);
-    assert!(said.contains("it runs, with 1 warnings"), "{said}");
+    assert!(said.contains("it runs, with 1 warning."), "{said}");
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(error.contains("one.rhai:2:"), "{error}");
     assert!(error.contains("did you mean \"other.rhai\"?"), "{error}");
@@ -254,6 +254,88 @@ fn what_is_probably_not_meant_is_a_warning() {
     ));
     let document: Value = serde_json::from_str(&document).unwrap();
     assert_eq!(document["warnings"][0]["line"], 2);
+}
+
+#[test]
+fn a_script_is_checked_alone_and_named_with_what_its_scenario_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write("broken.rhai", "fn behave(agent) { agent.sped }");
+    write("good.rhai", "fn behave(agent) { agent.log(\"good\"); }");
+    let check = |more: &[&str]| roadwright(folder.path(), &[&["script", "check"], more].concat());
+    let output = check(&["good.rhai"]);
+    assert!(fine(&output).contains("fine"));
+    assert_eq!(
+        String::from_utf8_lossy(&output.stderr),
+        "",
+        "nothing of its neighbour"
+    );
+    // A fault in a script ends the check with 1.
+    write(
+        "late.rhai",
+        "fn behave(agent) {\n  if agent.leader.speed < 3.0 { agent.stop(); }\n}",
+    );
+    let output = check(&["late.rhai"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("fault: late.rhai:2:"), "{said}");
+    let output = check(&["late.rhai", "--json"]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["ok"], false, "{document}");
+    assert_eq!(document["faults"][0]["line"], 2, "{document}");
+    // Names are those of the scenario.
+    write(
+        "place.rhai",
+        "fn on_arrive(agent) { let at = agent.place(\"Nowhere\"); agent.go_to(at[0], at[1]); }\nfn behave(agent) {}",
+    );
+    assert_eq!(String::from_utf8_lossy(&check(&["place.rhai"]).stderr), "");
+    let scenario = scenario("old-town");
+    let output = check(&["place.rhai", "--scenario", &scenario]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        said.contains("no point of interest or street \"Nowhere\""),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_log_of_a_run_is_told_beside_its_document_and_only_of_scripts_in_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+    write(
+        "used.rhai",
+        "fn on_start(agent) { agent.log(\"here I go\"); }\nfn behave(agent) {}",
+    );
+    write("unused.rhai", "fn behave(agent) {}");
+    let scenario = scenario("crossroads");
+    let run = [
+        "run",
+        &scenario,
+        "--seconds",
+        "5",
+        "--scripts",
+        ".",
+        "--log",
+    ];
+    let run = [&run[..], &["--use", "behaviour=used.rhai"]].concat();
+    let output = roadwright(folder.path(), &run);
+    fine(&output);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("used.rhai: version 1 loaded"), "{said}");
+    assert!(!said.contains("unused.rhai"), "{said}");
+    let output = roadwright(folder.path(), &[&run[..], &["--json"]].concat());
+    let document: Value = serde_json::from_str(&fine(&output)).unwrap();
+    assert!(document.is_object());
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.contains("here I go"), "{said}");
+    // The control: without --log there are no such lines.
+    let quiet: Vec<&str> = run
+        .iter()
+        .copied()
+        .filter(|word| *word != "--log")
+        .collect();
+    let output = roadwright(folder.path(), &[&quiet[..], &["--json"]].concat());
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
 #[test]

@@ -133,6 +133,7 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
         "held_out",
         "start",
         "difference",
+        "manners",
         "pool_hash",
     ] {
         assert!(!one[key].is_null(), "{key}");
@@ -160,6 +161,10 @@ fn the_document_has_its_keys_and_workers_change_none_of_it() {
     let end = |index: usize| fitness["interval"][index].as_f64().unwrap();
     let mean = fitness["mean"].as_f64().unwrap();
     assert!(end(0) <= mean && mean <= end(1), "{fitness}");
+    // Three test courses of one drive each, whatever the fitness says of them.
+    assert_eq!(one["manners"]["drives"], 3);
+    let share = one["manners"]["above_limit"].as_f64().unwrap();
+    assert!((0.0..=1.0).contains(&share), "{share}");
     let preset = &one["champion"]["preset"]["fuzzy_driver"];
     assert_eq!(preset.as_object().unwrap().len(), 18);
     let three = document(&train(folder.path(), &["--json", "--workers", "3"]));
@@ -352,6 +357,28 @@ fn trained_values_are_compared_and_applied() {
     };
     refused(&apply("nobody"), "it has: fuzzy_driver, idm, pursuit");
     refused(&apply("idm"), "it does not use fuzzy_driver");
+    // With the module put in first it goes there as well.
+    let put = |module: &str| {
+        let words = [
+            "train",
+            "apply",
+            "kept.json",
+            "--to",
+            &scenario,
+            "--stack",
+            "idm",
+        ];
+        let more = ["--out", "put.scenario.json", "--use", module];
+        roadwright(folder.path(), &[&words[..], &more].concat())
+    };
+    refused(&put("controller=pursuit"), "it does not use fuzzy_driver");
+    refused(&put("controller=fuzzy_driver,idm"), "takes");
+    assert_eq!(put("controller=fuzzy_driver").status.code(), Some(0));
+    let text = std::fs::read_to_string(folder.path().join("put.scenario.json")).unwrap();
+    let written: Value = serde_json::from_str(&text).unwrap();
+    let controller = &written["stacks"]["idm"]["controller"];
+    assert_eq!(controller["module"], "fuzzy_driver");
+    assert_eq!(controller["parameters"].as_object().unwrap().len(), 18);
     assert_eq!(apply("fuzzy_driver").status.code(), Some(0));
     let text = std::fs::read_to_string(folder.path().join("trained.scenario.json")).unwrap();
     let written: Value = serde_json::from_str(&text).unwrap();
@@ -601,6 +628,14 @@ fn experiments_are_checked() {
     assert_eq!(
         (&found["errors"], &found["warnings"]),
         (&0.into(), &2.into())
+    );
+    let few = SMALL.replace("rule_avoid_*", "rule_route_speed_wide_*");
+    std::fs::write(folder.path().join("few.experiment.json"), few).unwrap();
+    let output = roadwright(folder.path(), &["check", "few.experiment.json"]);
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        said.contains("[clones] operators.r: with 3 genes"),
+        "{said}"
     );
     let bad = SMALL.replace("rule_avoid_*", "courage");
     std::fs::write(folder.path().join("bad.experiment.json"), bad).unwrap();

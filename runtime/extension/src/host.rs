@@ -212,8 +212,9 @@ impl Host {
         self.catalogue.scan(true);
     }
 
-    /// Loads a module's file again, quarantined or not, and makes fresh instances.
-    pub fn reload(&self, id: &str) {
+    /// Lifts the quarantine of all builds of a plugin that lie in the folders, so that they are
+    /// loaded the next time. Returns how many were held; `None` if no file there is this plugin.
+    pub fn lift_quarantine(&self, id: &str) -> Option<usize> {
         // Collected first, so that the lock on the plugins is free again before the quarantine
         // takes its own and `reconsider` takes this one anew.
         let hashes: Vec<String> = {
@@ -226,10 +227,15 @@ impl Host {
             let inspected = files.filter_map(|file| file.inspected.as_ref());
             inspected.map(|inspected| inspected.hash.clone()).collect()
         };
+        let quarantine = &self.catalogue.quarantine;
+        let pardon = |hash: &&String| quarantine.pardon(hash);
+        (!hashes.is_empty()).then(|| hashes.iter().filter(pardon).count())
+    }
+
+    /// Loads a module's file again, quarantined or not, and makes fresh instances.
+    pub fn reload(&self, id: &str) {
         // Asking for it is the permission to try again.
-        for hash in hashes {
-            self.catalogue.quarantine.pardon(&hash);
-        }
+        self.lift_quarantine(id);
         let of_module = |file: &KnownFile| file.inspected.as_ref().is_some_and(|i| i.info.id == id);
         self.catalogue.reconsider(of_module);
         self.catalogue.for_module(id, |cell| cell.restart());

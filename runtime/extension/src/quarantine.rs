@@ -70,6 +70,16 @@ pub(crate) struct LateEnd {
 
 /// Largest mark that is read, bytes: it holds a sentence.
 const LARGEST_MARK: u64 = MEBIBYTE;
+/// The command that lifts a quarantine; the id of the plugin follows.
+pub(crate) const RETRY: &str = "roadwright plugin retry";
+
+/// How a quarantine ends, as a sentence for messages.
+pub(crate) fn way_out(module: &str) -> String {
+    format!(
+        "It stays out until its file changes; `{RETRY} {module}` (in the editor: Retry) loads it \
+         again."
+    )
+}
 
 /// The builds that are not to be loaded.
 pub(crate) struct Quarantine {
@@ -121,8 +131,9 @@ impl Quarantine {
             let trial = trial.and_then(|bytes| serde_json::from_slice::<Trial>(&bytes).ok());
             if let Some(Trial { hash, module }) = trial {
                 let why = format!(
-                    "Roadwright ended while {module} was on trial. It stays out until its file \
-                     changes; Retry loads it again, best in isolated mode."
+                    "Roadwright ended while {module} was on trial. {} With --isolate {module} it runs \
+                     in a process of its own.",
+                    way_out(&module)
                 );
                 hold(folder, &hash, &why);
                 state.held.insert(hash, why);
@@ -164,8 +175,8 @@ impl Quarantine {
         let keeps_out = count >= MOST_ENDS;
         let follows = if keeps_out {
             format!(
-                "that was {count} times. It stays out until its file changes; Retry loads it \
-                 again, --isolate {module} lets it run in a process of its own."
+                "that was {count} times. {} With --isolate {module} it runs in a process of its own.",
+                way_out(module)
             )
         } else {
             format!(
@@ -198,13 +209,15 @@ impl Quarantine {
         self.state().held.insert(hash.to_owned(), why.to_owned());
     }
 
-    /// Gives a build another chance.
-    pub(crate) fn pardon(&self, hash: &str) {
+    /// Gives a build another chance. Returns whether it was held.
+    pub(crate) fn pardon(&self, hash: &str) -> bool {
+        let was_held = self.holds(hash);
         let _ = std::fs::remove_file(held_path(&self.folder, hash));
         crate::native::ends::forget(&self.ends, hash);
         let mut state = self.state();
         state.held.remove(hash);
         state.ends.remove(hash);
+        was_held
     }
 
     /// Marks a build as on trial.
@@ -321,7 +334,8 @@ mod tests {
                 .unwrap()
                 .contains("com.example.x")
         );
-        second.pardon(&"ab".repeat(32));
+        assert!(second.pardon(&"ab".repeat(32)));
+        assert!(!second.pardon(&"ab".repeat(32)), "it is free already");
         assert!(!second.holds(&"ab".repeat(32)));
         // A trial that ends well leaves nothing behind.
         second.begin_trial(&"cd".repeat(32), "com.example.y");

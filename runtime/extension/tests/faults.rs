@@ -185,6 +185,7 @@ fn unusable_numbers_are_replaced_row_by_row_and_too_many_take_the_plugin_out() {
             notes[0].contains("unusable answers for 10 steps"),
             "{notes:?}"
         );
+        assert!(notes[0].contains(words), "{notes:?}");
         assert!(world.summary().distance_driven > 10.0);
     }
 }
@@ -447,7 +448,9 @@ fn a_plugin_that_killed_the_program_is_kept_out_at_the_next_start() {
     bench.open(|_| ());
     let said = bench.said();
     assert!(said.contains("Quarantined"), "{said}");
-    assert!(said.contains("isolated mode"), "{said}");
+    assert!(said.contains("--isolate"), "{said}");
+    let command = format!("`roadwright plugin retry {CHAOS}`");
+    assert!(said.contains(&command), "{said}");
     assert!(matches!(
         bench.host().files()[0].state,
         FileState::Rejected(_)

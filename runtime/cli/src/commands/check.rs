@@ -33,7 +33,7 @@ pub(crate) fn check(arguments: &Check) -> anyhow::Result<Outcome> {
         .context("a scenario file is needed")?;
     if is_experiment(path) {
         drop(out);
-        return check_experiment(path, arguments.json);
+        return check_experiment(path, &arguments.extensions, arguments.json);
     }
     let scenario = load(path)?;
     let findings = find(&scenario);
@@ -77,5 +77,8 @@ fn refusals(
     let wanted = extensions::wanted(scenario, &[]);
     let host = extensions::open(flags, Some(path), wanted, true)?;
     let unmet = unmet(scenario, &host.registry()).into_iter();
-    Ok(unmet.map(|error| error.to_string()).collect())
+    let texts = unmet.map(|error| error.to_string());
+    Ok(texts
+        .map(|text| extensions::cause_of(&text, &host).unwrap_or(text))
+        .collect())
 }

@@ -82,8 +82,9 @@ fn session_at(
     let options = run_options(simulate)?;
     let wanted = extensions::wanted(scenario, &simulate.modules);
     let host = extensions::open(&simulate.extensions, Some(file), wanted, true)?;
-    let world =
-        World::new(scenario, &host.registry(), &options).context("cannot run the scenario")?;
+    let world = World::new(scenario, &host.registry(), &options);
+    let world = world.map_err(|error| extensions::or_cause(error, &host));
+    let world = world.context("cannot run the scenario")?;
     if !(0.0..=1e7).contains(&seconds) {
         bail!("--at must be 0 to 10,000,000 s");
     }
@@ -124,10 +125,10 @@ fn signal_controller(setting: &str) -> Option<&str> {
     (slot == ModuleKind::SignalController.name()).then_some(module)
 }
 
-/// Options of a run from its flags.
-fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
+/// The modules that `--use` puts into slots of stacks. Those of signals belong to no stack and are left out.
+fn module_overrides(settings: &[String]) -> anyhow::Result<ModuleOverrides> {
     let mut modules = ModuleOverrides::default();
-    for setting in &simulate.modules {
+    for setting in settings {
         if signal_controller(setting).is_some() {
             continue;
         }
@@ -151,6 +152,12 @@ fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
             Err(fits) => bail!("--use {setting}: {slot} takes {fits}"),
         }
     }
+    Ok(modules)
+}
+
+/// Options of a run from its flags.
+fn run_options(simulate: &Simulate) -> anyhow::Result<RunOptions> {
+    let modules = module_overrides(&simulate.modules)?;
     if simulate.dt.is_some_and(|dt| !(1e-4..=1.0).contains(&dt)) {
         bail!("--dt must be 0.0001 to 1 s");
     }

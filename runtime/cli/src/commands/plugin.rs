@@ -42,6 +42,7 @@ pub(crate) fn plugin(verb: &PluginVerb) -> anyhow::Result<Outcome> {
             at,
         } => new(name, *kind, *lang, at),
         PluginVerb::Dev { folder, into, once } => dev(folder, into, *once),
+        PluginVerb::Retry { id, extensions } => retry(id, extensions),
     }
 }
 
@@ -86,6 +87,24 @@ fn list(flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
         }
         writeln!(out, "  {} {state}", file.path.display())?;
     }
+    Ok(Outcome::Fine)
+}
+
+/// Lifts a plugin's quarantine. Loads nothing.
+fn retry(id: &str, flags: &ExtensionFlags) -> anyhow::Result<Outcome> {
+    let nothing = roadwright_extension::Wanted::Ids(std::collections::BTreeSet::new());
+    let host = extensions::open(flags, None, nothing, true)?;
+    let Some(lifted) = host.lift_quarantine(id) else {
+        anyhow::bail!(
+            "{id}: no plugin in the folders has this id. `roadwright plugin list` shows the \
+             plugins; name another folder with --plugins"
+        );
+    };
+    let told = match lifted {
+        0 => format!("{id} is not in quarantine"),
+        _ => format!("The quarantine of {id} is lifted; the next run loads it again."),
+    };
+    writeln!(terminal::out(), "{told}")?;
     Ok(Outcome::Fine)
 }
 

@@ -1,6 +1,6 @@
 //! `roadwright script`.
 
-use super::{load_for, print_json, session_at};
+use super::{load, load_for, print_json, session_at};
 use crate::Outcome;
 use crate::arguments::{ExtensionFlags, RunOne, ScriptVerb};
 use crate::extensions;
@@ -8,11 +8,13 @@ use crate::terminal::{self, say};
 use anyhow::{Context, bail};
 use roadwright_extension::author;
 use roadwright_extension::script::{
-    ApiKind, Compiled, LONGEST_SCRIPT, Rehearsal, SCRIPT_ENDING, ScriptError, ScriptStep, Steps,
-    Subject, Surroundings, api, api_markdown, compile, step_through, warnings,
+    ApiKind, Compiled, LONGEST_SCRIPT, Rehearsal, SCRIPT_ENDING, ScenarioNames, ScriptError,
+    ScriptStep, Steps, Subject, Surroundings, api, api_markdown, compile, faults, step_through,
+    warnings,
 };
 use roadwright_extension::{FileState, Wanted};
 use roadwright_files::read_text;
+use roadwright_scenario::Scenario;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -27,9 +29,13 @@ pub(crate) fn script(verb: &ScriptVerb) -> anyhow::Result<Outcome> {
     match verb {
         ScriptVerb::Check {
             file,
+            scenario,
             json,
             extensions,
-        } => check(file, extensions, *json),
+        } => {
+            let names = scenario_names(file, scenario.as_deref())?;
+            check(file, extensions, &names, *json)
+        }
         ScriptVerb::RunOne(arguments) => run_one(arguments),
         ScriptVerb::Api { json: true, .. } => {
             print_json(&api())?;
@@ -226,39 +232,57 @@ fn print_steps(out: &mut impl Write, text: &str, steps: &[ScriptStep]) -> std::i
 }
 
 /// What is wrong with a script, and what in it is probably not meant.
-fn check(file: &Path, flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<Outcome> {
+fn check(
+    file: &Path,
+    flags: &ExtensionFlags,
+    names: &ScenarioNames,
+    as_json: bool,
+) -> anyhow::Result<Outcome> {
     let (name, text) = read(file)?;
     let folder = file.parent();
     let result = compile(&name, &text, folder);
-    let warnings = match &result {
-        Ok(script) => warnings_of(script, file, flags)?,
-        Err(_) => Vec::new(),
+    let (faults, warnings) = match &result {
+        Ok(script) => (
+            faults(script, folder),
+            warnings_of(script, file, flags, names)?,
+        ),
+        Err(_) => (Vec::new(), Vec::new()),
     };
     if as_json {
         print_json(&match &result {
             Ok(script) => {
                 let parameters: Vec<_> = script.parameters.iter().map(|p| p.key).collect();
-                let warnings: Vec<_> = warnings.iter().map(place_of).collect();
+                let list =
+                    |found: &[ScriptError]| -> Vec<_> { found.iter().map(place_of).collect() };
+                let (faults, warnings) = (list(&faults), list(&warnings));
                 json!({
                     "file": name,
-                    "ok": true,
+                    "ok": faults.is_empty(),
                     "doc": script.doc,
                     "parameters": parameters,
+                    "faults": faults,
                     "warnings": warnings,
                 })
             }
             Err(error) => mistake(&name, error),
         })?;
     } else {
+        for fault in &faults {
+            say!("fault: {fault}");
+        }
         for warning in &warnings {
             say!("warning: {warning}");
         }
         match &result {
             Ok(script) => {
-                let verdict = if warnings.is_empty() {
-                    "fine".to_owned()
-                } else {
-                    format!("it runs, with {} warnings", warnings.len())
+                let verdict = match (faults.len(), warnings.len()) {
+                    (0, 0) => "fine".to_owned(),
+                    (0, 1) => "it runs, with 1 warning".to_owned(),
+                    (0, count) => format!("it runs, with {count} warnings"),
+                    (1, _) => "it runs, but fails at 1 place when it comes there".to_owned(),
+                    (count, _) => {
+                        format!("it runs, but fails at {count} places when it comes there")
+                    }
                 };
                 writeln!(terminal::out(), "{name}: {verdict}. {}", script.doc)?;
             }
@@ -266,9 +290,43 @@ fn check(file: &Path, flags: &ExtensionFlags, as_json: bool) -> anyhow::Result<O
         }
     }
     Ok(match result {
-        Ok(_) => Outcome::Fine,
-        Err(_) => Outcome::Findings,
+        Ok(_) if faults.is_empty() => Outcome::Fine,
+        _ => Outcome::Findings,
     })
+}
+
+/// The folder that a file is in.
+fn folder_of(file: &Path) -> &Path {
+    let folder = file
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    folder.unwrap_or(Path::new("."))
+}
+
+/// Vehicle types, stacks and places that a script may name: of the scenario that is given, else of all that lie
+/// where the script is looked for.
+fn scenario_names(script: &Path, scenario: Option<&Path>) -> anyhow::Result<ScenarioNames> {
+    if let Some(file) = scenario {
+        return Ok(ScenarioNames::of(&load(file)?));
+    }
+    let folder = folder_of(script);
+    let is_scripts = folder.file_name().is_some_and(|name| name == "scripts");
+    // Scripts lie in `scripts` beside their scenario.
+    let above = is_scripts.then(|| folder_of(folder));
+    let folders = [Some(folder), above].into_iter().flatten();
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).into_iter().flatten());
+    let files = files.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_scenario = |path: &PathBuf| path.to_string_lossy().ends_with(".scenario.json");
+    // One that cannot be read is none of the script's business.
+    let names = files
+        .filter(is_scenario)
+        .filter_map(|path| Some(ScenarioNames::of(&load(&path).ok()?)));
+    Ok(names
+        .reduce(ScenarioNames::with)
+        .unwrap_or_else(|| ScenarioNames {
+            places: None,
+            ..ScenarioNames::of(&Scenario::new("new"))
+        }))
 }
 
 /// What in a script is probably not meant, beside the modules and scripts that there are.
@@ -276,16 +334,14 @@ fn warnings_of(
     script: &Compiled,
     file: &Path,
     flags: &ExtensionFlags,
+    names: &ScenarioNames,
 ) -> anyhow::Result<Vec<ScriptError>> {
-    let folder = file
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
+    let folder = folder_of(file);
     let mut flags = flags.clone();
     // What stands beside the script can be used by it, wherever it lies.
     flags.scripts.push(folder.to_owned());
     // All modules, since a script may choose any.
-    let host = extensions::open(&flags, None, Wanted::All, true)?;
+    let host = extensions::open_untold(&flags, None, Wanted::All)?;
     let registry = host.registry();
     let ending = |path: &PathBuf| path.extension().is_some_and(|e| e == SCRIPT_ENDING);
     let paths = std::fs::read_dir(folder)?.filter_map(|entry| Some(entry.ok()?.path()));
@@ -308,6 +364,7 @@ fn warnings_of(
         registry: &registry,
         plugins: &plugins,
         others: &others,
+        scenario: Some(names),
     };
     Ok(warnings(script, &surroundings))
 }

@@ -6,6 +6,7 @@ use crate::native::backend::intern;
 use crate::native::last_words::Who;
 use crate::native::{Cell, Generation, InspectError, Inspected, PluginInfo, inspect};
 use crate::native_now;
+use crate::quarantine::{RETRY, way_out};
 use roadwright_agent::{ModuleInfo, ModuleKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -200,7 +201,11 @@ impl Catalogue {
         let late = self.quarantine.late_end(hash).filter(|_| !is_isolated);
         let why = late.as_ref().filter(|end| end.keeps_out);
         let why = why.map(|end| end.text.clone());
-        if let Some(why) = self.quarantine.reason(hash).or(why) {
+        if let Some(mut why) = self.quarantine.reason(hash).or(why) {
+            // A build that failed during a run is held with its bare fault.
+            if !why.contains(RETRY) {
+                why = format!("{why}. {}", way_out(id));
+            }
             self.say(Level::Error, path, format!("Quarantined: {why}"));
             self.make_cells(id, info);
             return FileState::Rejected(format!("quarantined: {why}"));

@@ -76,7 +76,8 @@ pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
         session: &mut session,
         host: Some(&host),
         observers,
-        logs: arguments.log && !quiet,
+        // To standard error, so that the document of --json has standard output for itself.
+        logs: arguments.log && !arguments.quiet,
         quiet,
         keep_going: arguments.keep_going,
         save: results.save.as_ref().map(|place| SaveTo {
@@ -163,7 +164,9 @@ fn open(
     let host = extensions::open(flags, Some(&arguments.file), wanted, quiet)?;
     let modules = host.registry();
     let world = match &arguments.restore {
-        None => World::new(scenario, &modules, options).context("cannot run the scenario")?,
+        None => World::new(scenario, &modules, options)
+            .map_err(|error| extensions::or_cause(error, &host))
+            .context("cannot run the scenario")?,
         Some(path) => restore(path, scenario, &modules, options, quiet)?,
     };
     Ok((host, world))

@@ -174,4 +174,9 @@ pub(crate) struct Apply {
     /// The scenario to write [default: the same file]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+    /// Put a module into a slot of the stack first, as controller=ID; repeatable
+    #[arg(long = "use", value_name = "SLOT=MODULE")]
+    pub(crate) modules: Vec<String>,
+    #[command(flatten)]
+    pub(crate) extensions: ExtensionFlags,
 }

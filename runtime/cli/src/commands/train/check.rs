@@ -17,22 +17,26 @@ struct Finding {
     message: String,
 }
 
-pub(crate) fn check_experiment(path: &Path, json: bool) -> anyhow::Result<Outcome> {
+pub(crate) fn check_experiment(
+    path: &Path,
+    flags: &ExtensionFlags,
+    json: bool,
+) -> anyhow::Result<Outcome> {
     let experiment = load_experiment(path)?;
     let warnings = experiment.warnings().into_iter();
-    let mut findings: Vec<Finding> = warnings
-        .map(|(code, message)| Finding {
-            severity: "warning",
-            code,
-            message,
-        })
-        .collect();
-    if let Err(error) = problem(&ExtensionFlags::default(), path, &experiment) {
-        findings.push(Finding {
+    let warning = |(code, message)| Finding {
+        severity: "warning",
+        code,
+        message,
+    };
+    let mut findings: Vec<Finding> = warnings.map(warning).collect();
+    match problem(flags, path, &experiment) {
+        Ok(problem) => findings.extend(problem.warnings(&experiment).into_iter().map(warning)),
+        Err(error) => findings.push(Finding {
             severity: "error",
             code: "cannot-train",
             message: format!("{error:#}"),
-        });
+        }),
     }
     let errors = findings.iter().filter(|f| f.severity == "error").count();
     let warnings = findings.len() - errors;

@@ -56,6 +56,9 @@ fn compare_genes(
         writeln!(out, "{gene:<46}{before:<14}{after}")?;
     }
     writeln!(out, "{changed} of {} genes changed", record.genes.len())?;
+    if let Some(manners) = &champion.manners {
+        writeln!(out, "on the held-out courses {manners}")?;
+    }
     Ok(Outcome::Fine)
 }
 

@@ -2,11 +2,13 @@
 
 use super::arguments::Apply;
 use super::{load_record, tell_version};
-use crate::commands::load;
+use crate::commands::{load, module_overrides, signal_controller};
 use crate::outputs::{Inputs, Kind, Outputs};
-use crate::{Outcome, terminal};
-use anyhow::Context;
-use roadwright_scenario::{Edit, file};
+use crate::{Outcome, extensions, terminal};
+use anyhow::{Context, bail};
+use roadwright_extension::Wanted;
+use roadwright_scenario::{Edit, Scenario, Slot, Stack, file};
+use roadwright_simulation::unmet;
 use roadwright_training::genetic::put_preset;
 use roadwright_training::genetic::record::{Record, RecordedChampion};
 use std::io::Write;
@@ -23,10 +25,14 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
         let known = known.join(", ");
         format!("--stack {name}: the scenario has no such stack; it has: {known}")
     })?;
-    let mut stack = stack.clone();
+    let mut stack = with_modules(stack, &arguments.modules)?;
     put_preset(&champion.preset, &mut stack).map_err(|module| {
-        anyhow::anyhow!("--stack {name}: it does not use {module}, whose values were trained")
+        anyhow::anyhow!(
+            "--stack {name}: it does not use {module}, whose values were trained; \
+             --use SLOT={module} puts it in"
+        )
     })?;
+    check_modules(arguments, &stack)?;
     let edit = Edit::Stack(name.clone(), Some(Box::new(stack)));
     scenario.apply(edit).context("cannot change the stack")?;
     let out = arguments.out.as_deref().unwrap_or(&arguments.to);
@@ -42,6 +48,38 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
         out.display()
     )?;
     Ok(Outcome::Fine)
+}
+
+/// A stack with the modules of `--use` in their slots.
+fn with_modules(stack: &Stack, settings: &[String]) -> anyhow::Result<Stack> {
+    if let Some(setting) = settings.iter().find(|s| signal_controller(s).is_some()) {
+        bail!("--use {setting}: signals are controlled by no stack");
+    }
+    Ok(module_overrides(settings)?.apply(stack))
+}
+
+/// Refuses a stack whose new modules are unknown or do not take the values. Without `--use` the modules stay
+/// as they were, and nothing has to be loaded.
+fn check_modules(arguments: &Apply, stack: &Stack) -> anyhow::Result<()> {
+    if arguments.modules.is_empty() {
+        return Ok(());
+    }
+    let settings = Slot::ALL.into_iter().flat_map(|slot| stack.settings(slot));
+    let ids = settings.map(|setting| setting.module.clone()).collect();
+    let (flags, place) = (&arguments.extensions, Some(arguments.to.as_path()));
+    let host = extensions::open(flags, place, Wanted::Ids(ids), false)?;
+    // A scenario with this stack alone: what other stacks lack is not the matter here.
+    let mut alone = Scenario::new("stack");
+    let others: Vec<String> = alone.stacks().keys().cloned().collect();
+    for other in others {
+        alone.apply(Edit::Stack(other, None))?;
+    }
+    let edit = Edit::Stack(arguments.stack.clone(), Some(Box::new(stack.clone())));
+    alone.apply(edit)?;
+    match unmet(&alone, &host.registry()).into_iter().next() {
+        Some(error) => Err(extensions::or_cause(error, &host)),
+        None => Ok(()),
+    }
 }
 
 /// Who won the training of a record, which must be over.

@@ -1,7 +1,9 @@
 //! What a training reports.
 
 use roadwright_training::experiment::{Estimate, Summary};
-use roadwright_training::genetic::{GenerationReport, Genome, LEVEL, Preset, Training, Verdict};
+use roadwright_training::genetic::{
+    GenerationReport, Genome, LEVEL, Manners, Preset, Training, Verdict,
+};
 use serde::Serialize;
 use std::io::Write;
 
@@ -17,6 +19,8 @@ pub(super) struct Report {
     start: Summary,
     /// Fitness of the champion less that of the start, course by course.
     difference: Estimate,
+    /// How the champion drove on the held-out courses, whatever the fitness says of it.
+    manners: Option<Manners>,
     pool_hash: String,
 }
 
@@ -48,6 +52,7 @@ impl Report {
             held_out: verdict.held_out.clone(),
             start: verdict.start.clone(),
             difference: verdict.difference,
+            manners: verdict.manners,
             pool_hash: training.pool_hash(),
         }
     }
@@ -82,6 +87,9 @@ impl Report {
         writeln!(out, "  champion        {}", line(&self.held_out))?;
         writeln!(out, "  before training {}", line(&self.start))?;
         writeln!(out, "  difference      {}", spread(&self.difference))?;
+        if let Some(manners) = &self.manners {
+            writeln!(out, "  its drives      {manners}")?;
+        }
         let struck_out: usize = self.generations.iter().map(|g| g.struck_out).sum();
         if struck_out > 0 {
             writeln!(

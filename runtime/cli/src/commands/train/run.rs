@@ -37,6 +37,11 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
     let is_quiet = arguments.json || arguments.quiet;
     let problem = problem(&arguments.extensions, path, &experiment)?;
+    if !is_quiet {
+        for (_, why) in problem.warnings(&experiment) {
+            say!("warning: {why}");
+        }
+    }
     progress::catch_interrupt();
     let mut training = begin(arguments, &experiment, &problem)?;
     // A place that cannot be written to is found now, not after the first generation.
@@ -114,6 +119,7 @@ pub(super) fn problem(
     let wanted = wanted(experiment, scenario.as_ref());
     let host = extensions::open(flags, Some(place), wanted, true)?;
     let problem = Problem::new(experiment, scenario, &host.registry());
+    let problem = problem.map_err(|error| extensions::or_cause(error, &host));
     problem.with_context(|| format!("cannot train {}", path.display()))
 }
 
