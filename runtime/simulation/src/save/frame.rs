@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(saved.check_versions(), Ok(()));
         assert_eq!(saved.get_if_any::<u8>(parts::PEOPLE), Ok(None));
         let error = saved.get::<u8>(parts::PEOPLE).err().unwrap();
-        assert!(error.to_string().contains("part \"people\" is missing"));
+        assert!(error.to_string().contains("people is missing"));
         // One that is there, and empty, is damaged.
         assert!(saved.get_if_any::<u8>(parts::HANDS).is_err());
     }

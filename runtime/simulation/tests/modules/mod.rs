@@ -216,7 +216,7 @@ static PACE: ModuleInfo = ModuleInfo {
 static PACE_PARAMETERS: [ParameterInfo; 1] = [ParameterInfo::number(
     "share",
     "",
-    (0.0, 1.0),
+    (0.0, 2.0),
     1.0,
     "Share of the speed that the road allows.",
 )];
