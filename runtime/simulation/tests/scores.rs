@@ -165,7 +165,7 @@ fn a_drive_above_the_limit_ranks_behind_one_that_keeps_to_it_and_before_one_that
         "{order:?}"
     );
     assert_eq!(keeps["time_above_limit"], 0.0);
-    assert!(fast["time_above_limit"] > 0.7, "{fast:?}");
+    assert!(fast["time_above_limit"] > 0.5, "{fast:?}");
     assert_eq!(fast["contacts"], 0.0);
     // The fitness of the source does not tell the two apart by that: the control.
     assert!(
