@@ -400,10 +400,8 @@ fn a_signature_says_whose_results_they_are() {
         "came out the same",
     );
     // All that a run does not show is under the signature.
-    let other = Results {
-        machine: "a better one".into(),
-        ..honest
-    };
+    let mut other = honest;
+    other.machine = "a better one".into();
     std::fs::write(folder.path().join("rows.json"), other.to_text()).unwrap();
     call("bench verify rows.json", 0, "came out the same");
     call(

@@ -142,10 +142,20 @@ impl Sampling {
         )?;
         writeln!(
             out,
-            "a single forged one escapes with a chance of {:.1} %, a forged tenth with {:.1e} %",
-            100.0 * single_escapes,
-            100.0 * tenth_escapes
+            "a single forged one escapes with a chance of {}, a forged tenth with {}",
+            percent(*single_escapes),
+            percent(*tenth_escapes)
         )
+    }
+}
+
+/// A chance in percent, small ones as a power of ten.
+fn percent(chance: f64) -> String {
+    let percent = 100.0 * chance;
+    if chance == 0.0 || percent >= 0.1 {
+        format!("{percent:.1} %")
+    } else {
+        format!("{percent:.1e} %")
     }
 }
 

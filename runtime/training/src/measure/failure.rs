@@ -13,7 +13,9 @@ pub(super) fn failure_of(world: &World) -> Option<String> {
     first.map(|(module, failure)| in_words(module, failure.first_at, &failure.reason))
 }
 
-/// A failure in words: the module, when it failed, s, and why.
+/// A failure in one line: the module, when it failed, s, and why.
 pub(crate) fn in_words(module: &str, at: f64, reason: &str) -> String {
+    // Scripts show the place in their text below the first line.
+    let reason = reason.lines().next().unwrap_or_default();
     format!("{module} failed at {at:.1} s ({reason})")
 }

@@ -9,12 +9,13 @@ use crate::outputs::{Checkpoint, Inputs, Kind, Outputs};
 use crate::terminal::{self, say};
 use crate::{Outcome, extensions, progress};
 use anyhow::{Context, bail};
-use roadwright_extension::Wanted;
+use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::{Scenario, Slot};
 use roadwright_training::genetic::experiment::{Experiment, NameOr};
 use roadwright_training::genetic::{Champion, Problem, Training, Verdict};
 use std::collections::BTreeSet;
 use std::io::Write;
+use std::ops::Deref;
 use std::path::Path;
 
 /// Maximum number of failed drives that are listed one by one.
@@ -50,7 +51,7 @@ pub(super) fn run(arguments: &TrainRun) -> anyhow::Result<Outcome> {
     breed(out.as_ref(), &pool, &mut training, is_quiet)?;
     let champion = pool.install(|| training.champion())?;
     let failed = tell_failures(&training, &champion);
-    let tested = (&problem, experiment.seeds.test[0]);
+    let tested = (&*problem, experiment.seeds.test[0]);
     let verdict = Verdict::new(tested, &training, champion)?;
     let report = Report::new(&name_of(path), problem.genome(), &training, &verdict);
     training.record().champion = Some(verdict.recorded(problem.genome()));
@@ -105,12 +106,26 @@ fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
     }
 }
 
+/// A problem with the host of its modules, which has to live as long: isolated plugins end with it.
+pub(super) struct Prepared {
+    problem: Problem,
+    _host: Host,
+}
+
+impl Deref for Prepared {
+    type Target = Problem;
+
+    fn deref(&self) -> &Problem {
+        &self.problem
+    }
+}
+
 /// The experiment with its modules and its scenario.
 pub(super) fn problem(
     flags: &ExtensionFlags,
     path: &Path,
     experiment: &Experiment,
-) -> anyhow::Result<Problem> {
+) -> anyhow::Result<Prepared> {
     let beside = path.parent().unwrap_or(Path::new(""));
     let file = experiment.scenario.as_ref().map(|file| beside.join(file));
     let scenario = file.as_deref().map(load).transpose()?;
@@ -120,7 +135,10 @@ pub(super) fn problem(
     let host = extensions::open(flags, Some(place), wanted, true)?;
     let problem = Problem::new(experiment, scenario, &host.registry());
     let problem = problem.map_err(|error| extensions::or_cause(error, &host));
-    problem.with_context(|| format!("cannot train {}", path.display()))
+    Ok(Prepared {
+        problem: problem.with_context(|| format!("cannot train {}", path.display()))?,
+        _host: host,
+    })
 }
 
 /// The modules that an experiment may use.

@@ -45,7 +45,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     tell_version(&record, &arguments.record);
     let experiment = &record.experiment;
     let problem = problem(&arguments.extensions, &arguments.record, experiment)?;
-    let verification = Verification::new(experiment, problem.genome(), &problem, &record);
+    let verification = Verification::new(experiment, problem.genome(), &*problem, &record);
     let mut verified = match verification {
         Ok(verification) => drive(arguments, &record, &verification)?,
         // Genes that do not follow from the scores are a finding. Other errors mean another experiment.
