@@ -2,7 +2,7 @@
 
 use super::instances::{Instances, UnitShape};
 use super::mesh::{Ink, Mesh};
-use super::paint::Frame;
+use super::paint::{Figures, Frame};
 use eframe::egui_wgpu::{self, CallbackResources, CallbackTrait, ScreenDescriptor, wgpu};
 use egui::{PaintCallbackInfo, Rect, Shape};
 use roadwright_geometry::DVec2;
@@ -394,15 +394,15 @@ impl Plan<'_> {
         }
     }
 
-    fn instances(&mut self, all: &Instances, figure: Figure, ink: Ink) {
+    fn instances(&mut self, figures: &Figures<'_>, ink: Ink) {
         // Each instance reads its own element of the origins, so they come in portions.
         const PORTION: usize = 2048;
-        if all.list.is_empty() {
+        let Figures { figure, all, count } = *figures;
+        if count == 0 {
             return;
         }
         let list = self.resources.list(self.device, all);
         let unit = self.resources.figure(self.device, figure, ink);
-        let count = all.list.len();
         // As many as the largest portion has: all portions read the same ones.
         let origin = self.origin(all.origin, 1.0, PORTION.min(count));
         for first in (0..count).step_by(PORTION) {
@@ -466,12 +466,12 @@ impl CallbackTrait for Below {
         for (list, meshes) in self.frame.lists() {
             plan.batches(meshes, |key| self.frame.strength(list, key));
         }
-        for (figure, all) in self.frame.figures_below() {
-            plan.instances(all, figure, self.frame.ink);
+        for figures in self.frame.figures_below() {
+            plan.instances(&figures, self.frame.ink);
         }
         let below = plan.draws.len();
-        for (figure, all) in self.frame.figures_above() {
-            plan.instances(all, figure, self.frame.ink);
+        for figures in self.frame.figures_above() {
+            plan.instances(&figures, self.frame.ink);
         }
         let Plan {
             origins,

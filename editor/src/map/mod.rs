@@ -2,6 +2,7 @@
 //! vehicles and trees as instances, chosen by place and by scale.
 
 mod gpu;
+mod groves;
 mod heat;
 mod instances;
 mod mesh;

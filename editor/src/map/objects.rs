@@ -1,18 +1,17 @@
 //! Forests, obstacles and places: what is not a road.
 
-use super::instances::{Instance, Instances, instance};
+use super::groves::Grove;
 use super::mesh::{Ink, Level, Mesh, MeshBuilder};
-use roadwright_geometry::{DVec2, polygon, unit};
+use roadwright_geometry::{DVec2, unit};
 use roadwright_render::palette::{self, faded, rgb};
 use roadwright_render::{Painter, Pass, land, points_of_interest};
 use roadwright_scenario::{Forest, ForestId, Obstacle, ObstacleId, Place, Scenario};
 use roadwright_simulation::LooseRecord;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Trees of one forest, and the forest that they belong to.
-type Known = BTreeMap<ForestId, (Forest, Arc<Instances>)>;
+type Known = BTreeMap<ForestId, (Forest, Arc<Grove>)>;
 
 /// The things of a scenario as triangles and instances.
 #[derive(Debug, Clone, Default)]
@@ -26,7 +25,7 @@ pub struct Objects {
     /// Vehicles where they will start.
     pub starts: Arc<Mesh>,
     /// Trees.
-    pub trees: Vec<Arc<Instances>>,
+    pub groves: Vec<Arc<Grove>>,
     known: Known,
 }
 
@@ -37,8 +36,8 @@ impl Objects {
         let known: Known = scenario
             .planted()
             .map(|(id, forest)| match before.known.get(&id) {
-                Some((old, trees)) if old == forest => (id, (old.clone(), trees.clone())),
-                _ => (id, (forest.clone(), Arc::new(trees(forest, ink)))),
+                Some((old, grove)) if old == forest => (id, (old.clone(), grove.clone())),
+                _ => (id, (forest.clone(), Arc::new(Grove::new(forest, ink)))),
             })
             .collect();
         Self {
@@ -46,7 +45,7 @@ impl Objects {
             loose: Arc::new(loose(origin(scenario), ink, all_loose(scenario), &[])),
             things: Arc::new(things(scenario, ink)),
             starts: Arc::new(starts(scenario, ink)),
-            trees: known.values().map(|(_, trees)| trees.clone()).collect(),
+            groves: known.values().map(|(_, grove)| grove.clone()).collect(),
             known,
         }
     }
@@ -62,31 +61,6 @@ fn floors(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
     land::floors(&mut builder, scenario);
     builder.finish()
-}
-
-fn trees(forest: &Forest, ink: Ink) -> Instances {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let (low, high) = polygon::bounds(&forest.area).unwrap_or_default();
-    let origin = 0.5 * (low + high);
-    let list: Vec<Instance> = land::trees(forest)
-        .map(|(tree, crown, turn, color)| {
-            instance(
-                tree - origin,
-                crown * unit(turn),
-                crown,
-                ink.bytes(rgb(color)),
-            )
-        })
-        .collect();
-    // Crowns reach over the edge of the forest.
-    let reach = forest.spacing;
-    Instances {
-        id: NEXT.fetch_add(1, Ordering::Relaxed),
-        origin,
-        low: low - reach,
-        high: high + reach,
-        list,
-    }
 }
 
 /// Layers of the mesh of things: what is hidden together has one of its own.

@@ -1,6 +1,7 @@
 //! What the map shows in a frame, and where its triangles come from.
 
 use super::gpu;
+use super::groves::{Shown, View};
 use super::heat::{HeatPicture, HeatQuestion};
 use super::instances::Instances;
 use super::mesh::{Ink, Level, Mesh};
@@ -19,7 +20,7 @@ use crate::worker::Worker;
 use egui::{Color32, Rect, Shape, TextureHandle, TextureOptions};
 use roadwright_geometry::DVec2;
 use roadwright_render::figure::Figure;
-use roadwright_render::{Pass, land};
+use roadwright_render::{Pass, canopy, land};
 use roadwright_scenario::Scenario;
 use roadwright_simulation::LooseRecord;
 use std::collections::{BTreeSet, HashMap};
@@ -27,8 +28,6 @@ use std::sync::Arc;
 
 /// Meshes that are kept although they are out of view.
 const KEPT_MESHES: usize = 400;
-/// Trees are drawn when their crowns are larger than this, points.
-const LEAST_TREE: f64 = 1.2;
 
 /// Asks for triangles of tiles.
 struct TileQuestion {
@@ -340,6 +339,18 @@ impl MapPainter {
         }
     }
 
+    /// All shapes of a frame, with what workers have answered until now.
+    #[cfg(test)]
+    pub(super) fn shapes_of_answers(
+        &mut self,
+        context: &egui::Context,
+        rect: Rect,
+        camera: &Camera,
+    ) -> Vec<Shape> {
+        self.take_answers(context);
+        self.shapes(context, rect, camera, None).concat()
+    }
+
     /// Contour lines and floors of forests.
     fn ground(&self) -> Vec<Arc<Mesh>> {
         let contours = self
@@ -409,14 +420,22 @@ impl MapPainter {
                 // Far tiles are small, and stand in for any hole while the camera moves.
                 .retain(|(id, l), _| visible.contains(id) || *l == Level::Far);
         }
-        let trees = self.content.objects.trees.iter().filter(|trees| {
-            let radius = trees
-                .list
-                .first()
-                .map_or(0.0, |tree| f64::from(super::instances::parts(tree).2));
-            let apart = trees.low.cmpgt(high).any() || trees.high.cmplt(low).any();
-            !apart && radius / camera.scale > LEAST_TREE && self.shows(MapPart::Forests)
-        });
+        let mut forests = Shown::default();
+        if self.shows(MapPart::Forests) {
+            let sizes = match self.uses_gpu {
+                true => canopy::SMALLEST,
+                false => canopy::SMALLEST_IN_SOFTWARE,
+            };
+            let view = View {
+                low,
+                high,
+                scale: 1.0 / camera.scale,
+                sizes,
+            };
+            for grove in &self.content.objects.groves {
+                grove.show(&view, &mut forests);
+            }
+        }
         Frame {
             camera: *camera,
             land,
@@ -430,7 +449,7 @@ impl MapPainter {
             things: self.content.objects.things.clone(),
             starts: (moving.is_none() && self.shows(MapPart::Vehicles))
                 .then(|| self.content.objects.starts.clone()),
-            trees: trees.cloned().collect(),
+            forests,
             moving: moving::instances(moving.unwrap_or_default(), camera, (low, high)),
             ink: self.content_ink,
             hidden: self.hidden.clone(),
@@ -452,11 +471,18 @@ pub(super) struct Frame {
     pub(super) loose: Vec<Arc<Mesh>>,
     pub(super) things: Arc<Mesh>,
     pub(super) starts: Option<Arc<Mesh>>,
-    pub(super) trees: Vec<Arc<Instances>>,
+    pub(super) forests: Shown,
     /// By figure, from the bottom up.
     pub(super) moving: Vec<(Figure, Instances)>,
     pub(super) ink: Ink,
     hidden: BTreeSet<MapPart>,
+}
+
+/// Instances of one figure, of which a frame draws the first `count`.
+pub(super) struct Figures<'a> {
+    pub(super) figure: Figure,
+    pub(super) all: &'a Instances,
+    pub(super) count: usize,
 }
 
 /// What the meshes of a list are of.
@@ -470,6 +496,8 @@ pub(super) enum List {
     Obstacles,
     Things,
     Starts,
+    /// The area of a forest in the place of trees, by its number in [`Shown::canopies`].
+    Canopy(usize),
 }
 
 impl Frame {
@@ -485,6 +513,9 @@ impl Frame {
             (List::Things, one(&self.things)),
             (List::Starts, self.starts.as_slice()),
         ]);
+        // Above the roads, as trees are.
+        let canopies = self.forests.canopies.iter().enumerate();
+        lists.extend(canopies.map(|(number, (mesh, _))| (List::Canopy(number), one(mesh))));
         lists
     }
 
@@ -501,7 +532,7 @@ impl Frame {
             (List::Things, objects::PLACES) => MapPart::Places,
             (List::Things, _) => MapPart::Vehicles,
             // These are left out as a whole.
-            (List::Ground | List::Starts, _) => return true,
+            (List::Ground | List::Starts | List::Canopy(_), _) => return true,
         };
         !self.hidden.contains(&part)
     }
@@ -511,6 +542,13 @@ impl Frame {
     pub(super) fn strength(&self, list: List, (layer, pass): (i8, u8)) -> f32 {
         if !self.shows(list, layer) {
             return 0.0;
+        }
+        if let List::Canopy(number) = list {
+            return self
+                .forests
+                .canopies
+                .get(number)
+                .map_or(0.0, |(_, strength)| *strength);
         }
         let fades = matches!(
             (list, layer),
@@ -529,20 +567,29 @@ impl Frame {
     }
 
     /// What there are many of below names, from the bottom up: skid marks and trees.
-    pub(super) fn figures_below(&self) -> impl Iterator<Item = (Figure, &Instances)> {
-        let trees = self.trees.iter().map(|trees| (land::TREE, &**trees));
+    pub(super) fn figures_below(&self) -> impl Iterator<Item = Figures<'_>> {
+        let trees = self.forests.trees.iter();
+        let trees = trees.map(|(all, count)| Figures {
+            figure: land::TREE,
+            all,
+            count: *count,
+        });
         self.moving_figures(true).chain(trees)
     }
 
     /// What there are many of over names, from the bottom up: what drives and walks.
-    pub(super) fn figures_above(&self) -> impl Iterator<Item = (Figure, &Instances)> {
+    pub(super) fn figures_above(&self) -> impl Iterator<Item = Figures<'_>> {
         self.moving_figures(false)
     }
 
-    fn moving_figures(&self, on_ground: bool) -> impl Iterator<Item = (Figure, &Instances)> {
+    fn moving_figures(&self, on_ground: bool) -> impl Iterator<Item = Figures<'_>> {
         let list = self.moving.iter();
         let list = list.filter(move |(figure, _)| (*figure == Figure::SkidMark) == on_ground);
-        list.map(|(figure, all)| (*figure, all))
+        list.map(|(figure, all)| Figures {
+            figure: *figure,
+            all,
+            count: all.list.len(),
+        })
     }
 }
 

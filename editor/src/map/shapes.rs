@@ -1,13 +1,13 @@
 //! The map as egui shapes, for renderers without our pipelines.
 
-use super::instances::{Instances, UnitShape, parts};
+use super::instances::{UnitShape, parts};
 use super::mesh::{Batch, Mesh};
-use super::paint::Frame;
+use super::paint::{Figures, Frame};
 use crate::camera::Camera;
 use egui::epaint::Vertex;
 use egui::{Color32, Pos2, Rect, Shape, Vec2, pos2};
 use roadwright_render::figure::Figure;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// Shapes of a frame: what lies below names, and what lies over them.
@@ -18,10 +18,14 @@ pub(super) fn shapes(rect: Rect, camera: &Camera, frame: &Frame) -> [Vec<Shape>;
             frame.strength(list, key)
         });
     }
-    let figure = |(figure, all): (Figure, &Instances)| {
-        instances(rect, camera, all, &UnitShape::new(figure, frame.ink))
+    // A forest has many pieces with one figure.
+    let mut units: HashMap<Figure, UnitShape> = HashMap::new();
+    let mut figure = |figures: Figures<'_>| {
+        let unit = units.entry(figures.figure);
+        let unit = unit.or_insert_with(|| UnitShape::new(figures.figure, frame.ink));
+        instances(rect, camera, &figures, unit)
     };
-    below.extend(frame.figures_below().map(figure));
+    below.extend(frame.figures_below().map(&mut figure));
     [below, frame.figures_above().map(figure).collect()]
 }
 
@@ -91,11 +95,12 @@ fn faded(color: Color32, strength: f32) -> Color32 {
     }
 }
 
-fn instances(rect: Rect, camera: &Camera, all: &Instances, unit: &UnitShape) -> Shape {
+fn instances(rect: Rect, camera: &Camera, figures: &Figures<'_>, unit: &UnitShape) -> Shape {
+    let all = figures.all;
     let origin = camera.screen(rect, all.origin);
     let scale = (1.0 / camera.scale) as f32;
     let mut out = egui::Mesh::default();
-    for one in &all.list {
+    for one in &all.list[..figures.count] {
         let (place, front, half_width, color) = parts(one);
         let length = Vec2::from(front).length();
         // The vector to the front says direction and half the length; turned left and scaled it
