@@ -22,14 +22,14 @@ pub struct Grove {
     canopy: Arc<Mesh>,
     /// Opacity of that colour, 0 to 1.
     cover: f32,
-    /// Its trees, those of a piece in the order in which they appear as one comes nearer.
+    /// Its trees; each piece has them in the order in which they appear while zooming in.
     pieces: Vec<Arc<Instances>>,
     /// Box around all of them, m.
     low: DVec2,
     high: DVec2,
 }
 
-/// What is drawn of the forests in view.
+/// The parts of all forests that a frame draws.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Shown {
     /// Pieces, and how many trees of each, from the first on.
@@ -184,7 +184,7 @@ mod tests {
         }
     }
 
-    /// What is shown of a grove in the middle of a window of 1,600 x 1,000 points.
+    /// The parts of a grove in the middle of a window of 1,600 x 1,000 points.
     fn shown(grove: &Grove, scale: f64, sizes: Sizes) -> Shown {
         let half = DVec2::new(800.0, 500.0) / scale;
         let view = View {

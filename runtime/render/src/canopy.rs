@@ -2,7 +2,7 @@
 //!
 //! A forest of 100 km² has a million trees. Where their crowns are smaller than a few pixels the area is filled
 //! with what the trees look like on the average, mean colour and cover, so zooming changes neither. In between
-//! the trees appear one after the other, and the fill covers what those that are missing would.
+//! the trees appear one after the other, and the fill covers what the missing ones would.
 
 use crate::canvas::Canvas;
 use crate::land::{TREE, Tree, crown};
@@ -172,7 +172,7 @@ impl<'a> Grid<'a> {
     }
 }
 
-/// What one tree looks like, by day and by night: crown colours differ, so each has a picture.
+/// Pictures of one tree by day and by night, one for each colour of crowns.
 static PICTURES: LazyLock<Pictures> = LazyLock::new(Pictures::new);
 
 struct Pictures {
@@ -188,7 +188,7 @@ impl Pictures {
         Self { all: all.collect() }
     }
 
-    /// What a tree looks like at a place, m.
+    /// Colour of a tree at a place, m; nothing beside it.
     fn of(&self, tree: &Tree, at: DVec2, dark: bool) -> [f32; 4] {
         let offset = (at - tree.at) / (tree.crown * REACH);
         let half = f64::from(HALF_PICTURE);

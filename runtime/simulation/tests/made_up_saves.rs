@@ -1,4 +1,4 @@
-//! Saves that somebody made up, checksum included, are refused or driven and never end the program.
+//! Made-up saves with right checksums are refused or driven, and never end the program.
 
 use crate::common::{driven_by, shipped, vehicle};
 use crate::made_up;

@@ -1,4 +1,4 @@
-//! What copying a value costs.
+//! Costs of copies of values.
 //!
 //! Rhai counts reading a variable as one operation, whatever it holds, and reading it may copy all of it. A
 //! script that copies what it has just made doubles it with each round, so copies have to be charged by what
@@ -74,7 +74,7 @@ pub(super) fn cost_of_constant(name: &str, value: &Dynamic) -> Result<u64, Box<E
 
 /// The cost of a copy, in operations beyond the one that reads it.
 pub(super) fn cost_of_copy(value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
-    // What a method is working on is locked, and was charged before that.
+    // A value is locked while a method works on it, and was charged before that.
     if value.is_shared() && value.is_locked() {
         return Ok(0);
     }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(of("#{a: 1, b: [2]}"), Ok(16 + 2 * 8 + 1 + 17));
         assert_eq!(of("Fn(\"f\")"), Ok(16));
         assert_eq!(of("Fn(\"f\").curry(1, [2])"), Ok(16 + 17 + 16 + 17));
-        // What is captured is shared: a large array costs no more than a number.
+        // A captured value is shared, so a large array costs no more than a number.
         assert_eq!(of("let a = [0]; a.pad(200, 1); || a"), Ok(32));
         assert_eq!(
             of("let f = Fn(\"f\"); for i in 0..64 { f = f.curry(i) } f"),

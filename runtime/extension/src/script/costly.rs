@@ -32,7 +32,7 @@ const MOST: u64 = 16 * OPERATIONS;
 /// The same of one that copies `this`, for which Rhai has no hook: what it is has 256 elements at most.
 const MOST_OF_THIS: u64 = 256 * OPERATIONS;
 
-/// What stands before each script: a counted value, a list and a map of them, and a function that holds 60.
+/// Beginning of each script: a counted value, a list and a map of them, and a function that holds 60.
 const BEFORE: &str = "
     fn same(x) { x }
     fn hold() { let t = this; }
