@@ -3,6 +3,7 @@
 //! They are those of minisign, so its tools make keys and check signatures as well.
 
 use super::bench::Sign;
+use crate::outputs::{Inputs, Kind, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
 use minisign::{KeyPair, PublicKey, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBox};
@@ -29,46 +30,58 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 
 /// `bench sign`.
 pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
-    let mut out = terminal::out();
-    let key = &arguments.key;
-    if arguments.new_key {
-        let public = make_key(key)?;
-        writeln!(out, "{}: keep it secret; it has no password", key.display())?;
-        writeln!(out, "{}: publish it", public.display())?;
+    let (file, key) = (&arguments.file, &arguments.key);
+    let mut read_files = Inputs::none().file("the file to sign", file);
+    if !arguments.new_key {
+        read_files = read_files.file("the key", key);
     }
-    let secret = secret_key(key)?;
-    let file = &arguments.file;
+    let mut outputs = Outputs::of(read_files);
+    let place = outputs.file("the signature", &beside(file), Kind::Signature)?;
     let data = read(file)?;
+    let secret = if arguments.new_key {
+        make_key(key, &mut outputs)?
+    } else {
+        secret_key(key)?
+    };
     let name = file.file_name().unwrap_or_default().to_string_lossy();
     // The trusted comment is signed too; without one it would be the time.
     let comment = format!("file:{name}");
     let signature = minisign::sign(None, &secret, Cursor::new(data), Some(&comment), None);
     let signature = signature.with_context(|| format!("cannot sign {}", file.display()))?;
-    let place = beside(file);
-    let written = roadwright_files::write(&place, signature.to_string().as_bytes());
-    written.with_context(|| format!("cannot write {}", place.display()))?;
-    writeln!(out, "{}: signed", place.display())?;
+    outputs.write(&place, signature.to_string().as_bytes())?;
+    outputs.commit()?;
+    let mut out = terminal::out();
+    if arguments.new_key {
+        keep_to_owner(key).with_context(|| format!("cannot protect {}", key.display()))?;
+        writeln!(out, "{}: keep it secret; it has no password", key.display())?;
+        writeln!(out, "{}: publish it", public_half(key).display())?;
+    }
+    writeln!(out, "{}: signed", place.path().display())?;
     Ok(Outcome::Fine)
 }
 
-/// Makes a key pair. Returns where the public half is.
-fn make_key(path: &Path) -> anyhow::Result<PathBuf> {
-    let public = with_ending(path, "pub");
+/// Where the public half of a key lies: beside it.
+fn public_half(key: &Path) -> PathBuf {
+    with_ending(key, "pub")
+}
+
+/// Makes a key pair, which is written with the other results of the command.
+fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
+    let public = public_half(path);
     for path in [path, &public] {
         if path.exists() {
             bail!("{} is there already: name another --key", path.display());
         }
     }
     let KeyPair { pk, sk } = KeyPair::generate_unencrypted_keypair()?;
-    for (path, text) in [
-        (path, sk.to_box(None)?.to_string()),
-        (&public, pk.to_box()?.to_string()),
+    for (asks, path, text) in [
+        ("--key", path, sk.to_box(None)?.to_string()),
+        ("the public key", public.as_path(), pk.to_box()?.to_string()),
     ] {
-        let written = roadwright_files::write(path, text.as_bytes());
-        written.with_context(|| format!("cannot write {}", path.display()))?;
+        let place = outputs.file(asks, path, Kind::Key)?;
+        outputs.write(&place, text.as_bytes())?;
     }
-    keep_to_owner(path).with_context(|| format!("cannot protect {}", path.display()))?;
-    Ok(public)
+    Ok(sk)
 }
 
 /// Lets nobody but its owner read a file.

@@ -28,6 +28,10 @@ pub(crate) enum Kind {
     Report,
     /// A report for programs (JSON).
     Document,
+    /// A signature of another file.
+    Signature,
+    /// Half of a pair of keys for signatures.
+    Key,
 }
 
 impl Kind {
@@ -45,6 +49,8 @@ impl Kind {
             Self::Record => "the record of a training (JSON)",
             Self::Report => "a report (Markdown)",
             Self::Document => "a document (JSON)",
+            Self::Signature => "a signature",
+            Self::Key => "a key",
         }
     }
 
@@ -61,6 +67,8 @@ impl Kind {
             Self::Results | Self::Document => ".json",
             Self::Record => ".training.json",
             Self::Report => ".md",
+            Self::Signature => ".minisig",
+            Self::Key => ".key",
         }
     }
 }
