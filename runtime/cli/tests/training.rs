@@ -483,7 +483,12 @@ fn a_script_is_trained_and_its_faults_cost_individuals_only() {
     let folder = folder_with("small.experiment.json", &text);
     std::fs::create_dir(folder.path().join("scripts")).unwrap();
     std::fs::write(folder.path().join("scripts/eager.rhai"), SCRIPT).unwrap();
-    let document = document(&train(folder.path(), &["--json"]));
+    let output = train(folder.path(), &["--json"]);
+    // Drives that failed are no results, which the exit code says.
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("eager.rhai failed at "), "{said}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     let failed = |generation: &Value| generation["failed"].as_u64().unwrap();
     let generations = document["generations"].as_array().unwrap();
     assert!(
