@@ -246,6 +246,16 @@ mod tests {
     }
 
     #[test]
+    fn a_cut_bundle_and_another_file_are_told_apart_in_words() {
+        let files = Files::from([("a.txt".to_owned(), b"abc".to_vec())]);
+        let bytes = write(&files).unwrap();
+        let cut = error_of(&bytes[..bytes.len() / 2]);
+        assert_eq!(cut, "the bundle is cut off or damaged");
+        assert!(error_of(b"{}").contains("this is no bundle"));
+        assert!(read(&bytes).is_ok(), "control");
+    }
+
+    #[test]
     fn what_compresses_too_well_is_written_so_that_it_can_be_read() {
         let files = Files::from([("flat".to_owned(), vec![0; 4 << 20])]);
         let bytes = write(&files).unwrap();
