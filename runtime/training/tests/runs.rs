@@ -120,8 +120,8 @@ fn breeding_may_be_compressed_and_judging_is_not_and_points_are_better_the_more(
     assert_eq!(judged.row.as_ref(), Some(&row));
     // Points of the arena are turned into a score of which less is better.
     assert!(!problem.lower_is_better());
-    assert_eq!(judged.score, -row.fitness);
-    let results = problem.results(&start, 3, &[judged]).unwrap().unwrap();
+    assert_eq!(Some(judged.score), row.fitness.map(|fitness| -fitness));
+    let results = problem.results(&start, 3, &[Ok(judged)]).unwrap().unwrap();
     assert_eq!(
         (&results.rows[0], results.head.lower_is_better),
         (&row, false)
