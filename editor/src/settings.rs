@@ -199,7 +199,9 @@ mod tests {
         let (told, loaded) = std::sync::mpsc::channel();
         let folder_path = folder.path().to_owned();
         // In a thread of its own: one that hangs is left behind.
-        std::thread::spawn(move || told.send(Settings::load(&folder_path)));
+        std::thread::spawn(move || {
+            let _ = told.send(Settings::load(&folder_path));
+        });
         let patience = std::time::Duration::from_secs(60);
         let settings = loaded
             .recv_timeout(patience)

@@ -48,6 +48,8 @@ pub(super) struct View {
     pub(super) scale: f64,
     /// At which sizes trees are drawn, points.
     pub(super) sizes: Sizes,
+    /// Trees of all forests in the box.
+    pub(super) trees: usize,
 }
 
 impl Grove {
@@ -71,6 +73,19 @@ impl Grove {
         }
     }
 
+    /// Trees in the pieces that a box touches.
+    pub(super) fn trees_within(&self, low: DVec2, high: DVec2) -> usize {
+        let is_apart = |own_low: DVec2, own_high: DVec2| {
+            own_low.cmpgt(high).any() || own_high.cmplt(low).any()
+        };
+        if is_apart(self.low, self.high) {
+            return 0;
+        }
+        let pieces = self.pieces.iter();
+        let within = pieces.filter(|piece| !is_apart(piece.low, piece.high));
+        within.map(|piece| piece.list.len()).sum()
+    }
+
     /// Adds what is seen of it in a view.
     pub(super) fn show(&self, view: &View, shown: &mut Shown) {
         let is_apart =
@@ -78,7 +93,7 @@ impl Grove {
         if is_apart(self.low, self.high) {
             return;
         }
-        let share = canopy::share_of_trees(self.grain * view.scale, view.sizes);
+        let share = canopy::share_of_trees(self.grain * view.scale, view.trees, view.sizes);
         if share < 1.0 {
             let whole = color_with(self.cover);
             let fill = canopy::between_trees(whole, share).alpha();
@@ -192,6 +207,7 @@ mod tests {
             high: half,
             scale,
             sizes,
+            trees: grove.trees_within(-half, half),
         };
         let mut shown = Shown::default();
         grove.show(&view, &mut shown);
@@ -234,7 +250,11 @@ mod tests {
     fn trees_come_one_after_the_other_as_the_colour_goes() {
         let grove = Grove::new(&forest(400.0, 400.0, 3.0), Ink::Dark);
         let at = |size: f64| {
-            let shown = shown(&grove, size / grove.grain, canopy::SMALLEST);
+            let sizes = Sizes {
+                few: 1,
+                ..canopy::SMALLEST
+            };
+            let shown = shown(&grove, size / grove.grain, sizes);
             let strength = shown
                 .canopies
                 .first()

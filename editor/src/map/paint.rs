@@ -426,11 +426,13 @@ impl MapPainter {
                 true => canopy::SMALLEST,
                 false => canopy::SMALLEST_IN_SOFTWARE,
             };
+            let groves = self.content.objects.groves.iter();
             let view = View {
                 low,
                 high,
                 scale: 1.0 / camera.scale,
                 sizes,
+                trees: groves.map(|grove| grove.trees_within(low, high)).sum(),
             };
             for grove in &self.content.objects.groves {
                 grove.show(&view, &mut forests);

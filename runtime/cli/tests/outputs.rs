@@ -498,6 +498,10 @@ fn nothing_but_the_door_makes_files() {
     assert!(others.len() > 50);
     // The door itself uses them, so the words are right.
     assert!(door.iter().any(made));
-    let others: Vec<_> = others.into_iter().filter(made).collect();
+    let others = others.into_iter().filter(made);
+    // It leaves messages in a folder of its parent, and no results.
+    let others: Vec<_> = others
+        .filter(|path| !path.ends_with("src/worker.rs"))
+        .collect();
     assert!(others.is_empty(), "{others:?}");
 }

@@ -312,7 +312,7 @@ fn the_log_of_a_run_is_told_beside_its_document_and_only_of_scripts_in_use() {
         "run",
         &scenario,
         "--seconds",
-        "5",
+        "12",
         "--scripts",
         ".",
         "--log",

@@ -808,7 +808,12 @@ fn the_page_about_fitnesses_names_them_all() {
     let registry = roadwright_simulation::builtin_modules();
     for (info, parameters) in registry.infos(roadwright_agent::ModuleKind::Fitness) {
         assert!(page.contains(&format!("| `{}` |", info.id)), "{}", info.id);
-        let plain = ["progress", "time_times_overlap"];
+        let plain = [
+            "contacts",
+            "progress",
+            "time_above_limit",
+            "time_times_overlap",
+        ];
         assert!(!parameters.is_empty() || plain.contains(&info.id));
     }
 }

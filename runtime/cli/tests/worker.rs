@@ -86,7 +86,12 @@ fn with_outputs(folder: &Path, evil: &str) -> Output {
         "--signals",
         "lights.csv",
     ];
-    command(folder, evil, &more).output().unwrap()
+    // A home of its own: a build that was on trial when its process ended stays out of the next run.
+    let home = tempfile::tempdir().unwrap();
+    command(folder, evil, &more)
+        .env("HOME", home.path())
+        .output()
+        .unwrap()
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::land::{TREE, Tree, crown};
 use crate::palette::rgb;
 use glam::DVec2;
 use roadwright_geometry::math::mix64;
+use roadwright_geometry::polygon;
 use roadwright_scenario::Forest;
 use std::collections::BTreeMap;
 use std::sync::{LazyLock, Mutex, PoisonError};
@@ -21,17 +22,21 @@ pub struct Sizes {
     pub none: f64,
     /// From it on all are.
     pub all: f64,
+    /// So many trees in view are drawn at any size.
+    pub few: usize,
 }
 
 /// The sizes for a renderer that draws tens of thousands of trees at once.
 pub const SMALLEST: Sizes = Sizes {
     none: 2.0,
     all: 3.0,
+    few: 20_000,
 };
 /// The sizes for a renderer that has time for a few thousand in a frame.
 pub const SMALLEST_IN_SOFTWARE: Sizes = Sizes {
     none: 6.0,
     all: 8.0,
+    few: 3_000,
 };
 
 /// Side of the sample of a forest, cells that hold one tree at most. The number of trees of another sample of
@@ -44,9 +49,25 @@ const PLACES: usize = 160;
 const HALF_PICTURE: u32 = 48;
 const REACH: f64 = 1.5;
 
-/// The share of the trees that is drawn where the grain of their forest has a size in pixels, 0 to 1.
-pub fn share_of_trees(grain: f64, sizes: Sizes) -> f64 {
-    ((grain - sizes.none) / (sizes.all - sizes.none)).clamp(0.0, 1.0)
+/// The share of the trees that is drawn where the grain of their forest has a size in pixels and so many trees of
+/// all forests are in view, 0 to 1. Each forest loses its trees gradually, by size and by number.
+pub fn share_of_trees(grain: f64, in_view: usize, sizes: Sizes) -> f64 {
+    let by_size = (grain - sizes.none) / (sizes.all - sizes.none);
+    let by_number = 2.0 - in_view as f64 / sizes.few as f64;
+    by_size.max(by_number).clamp(0.0, 1.0)
+}
+
+/// Number of trees of a forest that a view shows, as far as its density says; what lies outside of the forest in
+/// its box is spread over the view.
+pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
+    let Some((least, most)) = polygon::bounds(&forest.area) else {
+        return 0;
+    };
+    let seen = (most.min(high) - least.max(low)).max(DVec2::ZERO);
+    let whole = (most - least).element_product().max(1e-9);
+    let share = seen.element_product() / whole;
+    let density = (forest.density / 1e4).min(forest.cell().powi(-2));
+    (share * density * polygon::signed_area(&forest.area).abs()) as usize
 }
 
 /// The colour that covers with `shown` of the trees what [`color`] covers alone.
@@ -316,7 +337,7 @@ mod tests {
 
     #[test]
     fn nothing_jumps_where_trees_begin_to_be_drawn() {
-        let Sizes { none, all } = SMALLEST;
+        let Sizes { none, all, .. } = SMALLEST;
         for (density, spacing, dark) in
             [(400.0, 3.0, false), (900.0, 3.0, true), (60.0, 8.0, false)]
         {
@@ -357,8 +378,13 @@ mod tests {
             let cover = 1.0 - (1.0 - fill) * (1.0 - 0.7 * shown as f32);
             assert!((cover - 0.7).abs() < 1e-5, "{cover} at {shown}");
         }
-        assert_eq!(share_of_trees(1.9, SMALLEST), 0.0);
-        assert_eq!(share_of_trees(2.5, SMALLEST), 0.5);
-        assert_eq!(share_of_trees(3.1, SMALLEST), 1.0);
+        /// More trees in view than are drawn regardless of their size.
+        const MANY: usize = 1_000_000;
+        assert_eq!(share_of_trees(1.9, MANY, SMALLEST), 0.0);
+        assert_eq!(share_of_trees(2.5, MANY, SMALLEST), 0.5);
+        assert_eq!(share_of_trees(3.1, MANY, SMALLEST), 1.0);
+        // Few trees are drawn however small they are.
+        assert_eq!(share_of_trees(0.1, SMALLEST.few, SMALLEST), 1.0);
+        assert_eq!(share_of_trees(0.1, SMALLEST.few * 3 / 2, SMALLEST), 0.5);
     }
 }

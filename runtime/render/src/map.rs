@@ -324,9 +324,14 @@ pub fn junction_layer(scenario: &Scenario, junction: &Junction) -> Option<i8> {
 fn draw_trees(canvas: &mut Canvas, scenario: &Scenario) {
     let parts = land::TREE.parts();
     let (low, high) = canvas.view();
+    let counts = scenario.planted();
+    let in_view = counts
+        .map(|(_, forest)| canopy::expected_trees(forest, low, high))
+        .sum();
     for (_, forest) in scenario.planted() {
         let crown = land::crown(forest);
-        let shown = canopy::share_of_trees(land::grain(forest) * canvas.scale, canopy::SMALLEST);
+        let grain = land::grain(forest) * canvas.scale;
+        let shown = canopy::share_of_trees(grain, in_view, canopy::SMALLEST);
         if shown < 1.0 {
             let color = canopy::between_trees(canopy::color(forest, canvas.is_dark()), shown);
             canvas.plain_polygon(&forest.area, color);

@@ -268,7 +268,7 @@ fn is_empty(path: &Path) -> bool {
 fn begins_with(path: &Path, head: &[u8]) -> bool {
     use std::io::Read;
     let mut begin = vec![0; head.len()];
-    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut begin));
+    let read = roadwright_files::open(path).and_then(|mut file| file.read_exact(&mut begin));
     read.is_ok() && begin == head
 }
 

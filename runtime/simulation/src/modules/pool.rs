@@ -113,7 +113,7 @@ impl<L: Choosable + ?Sized> ModulePool<L> {
     }
 
     /// The modules that may come from outside, with their settings: those built in have no step boundary.
-    fn from_outside(&self) -> impl Iterator<Item = (&ModuleSetting, &Module<L>)> {
+    fn outside_modules(&self) -> impl Iterator<Item = (&ModuleSetting, &Module<L>)> {
         let instances = self.instances.iter();
         let instances = instances.filter(|instance| instance.has_step_boundary);
         instances.flat_map(|instance| instance.settings.iter().zip(&instance.modules))
@@ -257,7 +257,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
     }
 
     fn record(&self, failures: &ModuleFailures, records: &mut Vec<ModuleRecord>) {
-        for (setting, module) in self.from_outside() {
+        for (setting, module) in self.outside_modules() {
             let build = module.logic.version();
             let record = ModuleRecord::of(self.slot.name(), &setting.module, build, failures);
             // The same module with other parameters is the same build.
@@ -266,7 +266,7 @@ impl<L: Choosable + ?Sized> AnyPool for ModulePool<L> {
     }
 
     fn add_failures(&self, time: f64, failures: &mut ModuleFailures) {
-        for (setting, module) in self.from_outside() {
+        for (setting, module) in self.outside_modules() {
             if let Some(failure) = module.logic.failure() {
                 failures.add(&setting.module, time, failure);
             }
