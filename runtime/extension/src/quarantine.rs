@@ -298,7 +298,9 @@ mod tests {
         let (told, opened) = std::sync::mpsc::channel();
         let path = folder.path().to_owned();
         // In a thread of its own: one that hangs is left behind.
-        std::thread::spawn(move || told.send(Quarantine::open(&path, &ends)));
+        std::thread::spawn(move || {
+            let _ = told.send(Quarantine::open(&path, &ends));
+        });
         let patience = std::time::Duration::from_secs(60);
         let quarantine = opened.recv_timeout(patience).expect("a pipe is waited for");
         assert_eq!(quarantine.reason("d").as_deref(), Some("it crashed"));
