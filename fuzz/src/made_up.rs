@@ -24,8 +24,8 @@ struct Frame {
     parts: BTreeMap<String, (u16, Vec<u8>)>,
 }
 
-/// A save after the changes that `program` describes, [`CHANGE`] bytes each; an incomplete last one is
-/// ignored. Any bytes are a program, so a fuzzer needs no knowledge of the format.
+/// A save after the changes that `program` describes, [`CHANGE`] bytes each; an incomplete last change
+/// is ignored. Any bytes are a program, so a fuzzer needs no knowledge of the format.
 ///
 /// ```text
 /// byte 0   number of the part, in the order of names, modulo the number of parts

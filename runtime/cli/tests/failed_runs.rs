@@ -81,7 +81,7 @@ fn a_run_with_a_module_that_failed_is_named_and_is_in_no_figure() {
         table.matches(&format!("\"{ID} failed")).count(),
         failures.len()
     );
-    // It goes on where it was, to the same end.
+    // It resumes and ends with the same rows.
     let again = call(folder.path(), "nan by chance", &bench("pendulum"));
     code_of(&again, 1);
     assert_eq!(document(&again), found);
@@ -124,7 +124,7 @@ fn an_experiment_that_fails_in_every_run_ends_with_two_and_writes_nothing() {
             assert!(!folder.path().join(file).exists(), "{file}");
         }
     }
-    // One that is not there is not even begun.
+    // A plugin that does not exist stops the command before the first run.
     let folder = folder();
     std::fs::remove_file(folder.path().join("plugins/chaos.so")).unwrap();
     code_of(&call(folder.path(), "", &bench("pendulum")), 2);
@@ -257,7 +257,7 @@ fn a_league_counts_the_runs_that_failed() {
     }
 }
 
-/// What a command has to do with a plugin that misbehaves on each run.
+/// Expected reaction of a command to a plugin that misbehaves in every run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Verdict {
     /// It is a result.
@@ -266,12 +266,12 @@ enum Verdict {
     Nothing,
 }
 
-/// Ways to misbehave that differ in kind, beside a plugin that behaves: the word, whether it runs in a process of
-/// its own, and the verdict.
+/// Kinds of misbehaviour beside a plugin that behaves: the switch, whether the plugin is isolated, and the
+/// verdict.
 const KINDS: [(&str, bool, Verdict); 14] = [
     ("", false, Verdict::Result),
     ("", true, Verdict::Result),
-    // What the interface allows.
+    // Allowed by the interface.
     ("keep", false, Verdict::Result),
     ("soon brake hard", false, Verdict::Result),
     // Answers that cannot be used.
@@ -281,7 +281,7 @@ const KINDS: [(&str, bool, Verdict); 14] = [
     ("status 3", false, Verdict::Nothing),
     ("soon return fatal", false, Verdict::Nothing),
     ("soon return -1", false, Verdict::Nothing),
-    // Ways to end the process, which is that of the command or one of its own.
+    // Ends of the process, either the command's own or the plugin's.
     ("soon _exit 0", false, Verdict::Nothing),
     ("soon null", false, Verdict::Nothing),
     ("soon abort", true, Verdict::Nothing),
@@ -336,7 +336,7 @@ fn ten_kinds_of_misbehaviour_are_no_results_of_bench_train_and_league() {
             };
             let output = call(folder.path(), evil, &format!("{words}{isolate}"));
             let file = file.map(|file| folder.path().join(file));
-            // A training that was ended may leave its record behind, in which nobody was judged.
+            // An interrupted training may leave a record without a judged individual.
             let kept = file.as_ref().is_some_and(|file| {
                 let text = std::fs::read_to_string(file).unwrap_or_default();
                 let document: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -35,7 +35,7 @@ fn with_results(words: &str) -> (tempfile::TempDir, Results) {
     (folder, results)
 }
 
-/// What `verify` says of results, sealed with a hash that fits: its exit code and its words.
+/// Exit code and output of `verify` for results that are sealed with a correct hash.
 fn verify(folder: &Path, results: &Results) -> (Option<i32>, String) {
     // A text is always sealed as it is: that is all that a forger has to do.
     std::fs::write(folder.join("forged.json"), results.to_text()).unwrap();
@@ -116,7 +116,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
             row.completed = row.ends.keys().filter(|end| end.is_complete()).count();
         }),
         ("time of a row", |r| r.rows[3].time *= 0.99),
-        ("a row that is said to have failed", |r| {
+        ("a row marked as failed", |r| {
             r.rows[3] = Row::failed(
                 r.rows[3].seed,
                 "com.example.x failed at 0.2 s (panic)".into(),
@@ -130,7 +130,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
         let (code, said) = verify(folder.path(), &forged);
         assert!(matches!(code, Some(1 | 2)), "{name}: {code:?} {said}");
     }
-    // What was not sealed again is found by the seal, whatever it is.
+    // The seal finds every change that was not sealed again.
     let text = honest.to_text();
     let machine = format!("\"machine\": \"{}\"", honest.machine);
     let edited = text.replacen(&machine, "\"machine\": \"a better one\"", 1);
@@ -367,7 +367,7 @@ fn a_champion_that_was_edited_is_neither_compared_nor_applied() {
             told(&output)
         );
     }
-    // The honest one is.
+    // The honest record passes.
     for words in ["train compare r.json", "train compare r.json r.json"] {
         let output = call(folder.path(), words);
         assert_eq!(output.status.code(), Some(0), "{words}: {}", told(&output));

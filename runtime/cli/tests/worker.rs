@@ -45,7 +45,7 @@ fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The process that a run has started for its work: the one that lives on, unlike those that try plugins.
+/// The worker process of a run: its longest-lived child, since processes that try plugins end early.
 fn worker_of(run: &Child) -> u32 {
     let id = run.id();
     wait_for(|| {

@@ -22,7 +22,7 @@ pub struct Sizes {
     pub none: f64,
     /// From it on all are.
     pub all: f64,
-    /// So many trees in view are drawn at any size.
+    /// Number of trees in view that are drawn at any size.
     pub few: usize,
 }
 
@@ -49,16 +49,16 @@ const PLACES: usize = 160;
 const HALF_PICTURE: u32 = 48;
 const REACH: f64 = 1.5;
 
-/// The share of the trees that is drawn where the grain of their forest has a size in pixels and so many trees of
-/// all forests are in view, 0 to 1. Each forest loses its trees gradually, by size and by number.
+/// Share of a forest's trees to draw, 0 to 1, for the size of its grain in pixels and the number of trees of all
+/// forests in view. It falls gradually with both.
 pub fn share_of_trees(grain: f64, in_view: usize, sizes: Sizes) -> f64 {
     let by_size = (grain - sizes.none) / (sizes.all - sizes.none);
     let by_number = 2.0 - in_view as f64 / sizes.few as f64;
     by_size.max(by_number).clamp(0.0, 1.0)
 }
 
-/// Number of trees of a forest that a view shows, as far as its density says; what lies outside of the forest in
-/// its box is spread over the view.
+/// Expected number of trees of a forest in a view, from its density and the overlap of its bounding box with the
+/// view.
 pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
     let Some((least, most)) = polygon::bounds(&forest.area) else {
         return 0;
@@ -72,7 +72,7 @@ pub fn expected_trees(forest: &Forest, low: DVec2, high: DVec2) -> usize {
 
 /// The colour that covers with `shown` of the trees what [`color`] covers alone.
 pub fn between_trees(mut color: Color, shown: f64) -> Color {
-    // Behind what the trees cover, so much is left: (1 - fill) (1 - shown cover) = 1 - cover.
+    // Solves (1 - fill) (1 - shown cover) = 1 - cover for the fill.
     let cover = color.alpha();
     let left = 1.0 - shown as f32 * cover;
     let fill = 1.0 - (1.0 - cover) / left.max(1e-6);

@@ -19,20 +19,20 @@ pub(crate) struct SampleFlags {
     /// Repeat the draw of an earlier verification [default: drawn by the system, and printed]
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-    /// Run so many again [default: everything that takes 30 s in all; of more, as many as 30 s allow, but enough
+    /// Number to run again [default: all that can be run within 30 s, or as many as 30 s allow, and at least enough
     /// that a forged tenth escapes with a chance of 5 % at most]
     #[arg(long, value_name = "N", conflicts_with = "all", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) rows: Option<u64>,
 }
 
-/// What was run again.
+/// Result of a verification by sample.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Sampling {
     /// Seed of the draw.
     pub(crate) seed: u64,
     /// How many were run again.
     pub(crate) run_again: usize,
-    /// Out of so many.
+    /// Total number that the sample was drawn from.
     pub(crate) of: usize,
     /// Chance that a single forged one was not among them, 0 to 1.
     pub(crate) single_escapes: f64,
@@ -43,7 +43,7 @@ pub(crate) struct Sampling {
     estimate: f64,
 }
 
-/// What there is to run again.
+/// Population that a sample is drawn from.
 pub(crate) struct Plan {
     /// How many.
     pub(crate) count: usize,
@@ -53,7 +53,7 @@ pub(crate) struct Plan {
     pub(crate) is_quiet: bool,
 }
 
-/// Runs those of some numbers again. Says whether to go on.
+/// Reruns the items with these numbers and returns whether to continue.
 type RunAgain<'a> = dyn FnMut(&[usize]) -> anyhow::Result<bool> + 'a;
 
 impl Plan {
@@ -159,7 +159,7 @@ fn percent(chance: f64) -> String {
     }
 }
 
-/// A seed that nobody could know before.
+/// A seed from the system's random source, which a forger cannot predict.
 fn random_seed() -> anyhow::Result<u64> {
     let seed = getrandom::u32().map_err(|error| {
         anyhow::anyhow!("the system gives no random numbers ({error}); use --seed")

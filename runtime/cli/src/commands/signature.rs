@@ -84,7 +84,7 @@ fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     Ok(sk)
 }
 
-/// Lets nobody but its owner read a file.
+/// Makes a file readable by its owner only.
 #[cfg(unix)]
 fn keep_to_owner(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -109,7 +109,7 @@ fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {
     }
 }
 
-/// What is wrong with the signature of a file by the holder of a key; `None` if nothing is.
+/// Checks the signature of a file against a public key and returns the flaw, or `None` for a valid signature.
 ///
 /// # Errors
 /// If the file, its signature or the key cannot be read.

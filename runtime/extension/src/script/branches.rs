@@ -12,7 +12,7 @@ pub(super) struct Choice {
     takes_body: bool,
 }
 
-/// What has to be decided to take each branch of each `if`: those around it, and itself, once each way.
+/// Decisions that lead into each branch of each `if`: those of the enclosing branches and its own, both ways.
 pub(super) fn choices(ast: &AST) -> Vec<Vec<Choice>> {
     let mut all: Vec<Vec<Choice>> = Vec::new();
     ast.walk(&mut |path| {
@@ -131,7 +131,7 @@ mod tests {
             assert_eq!(version.lines().count(), text.lines().count());
             engine.compile(version).unwrap();
         }
-        // As long as before, so that places behind it stay.
+        // Of unchanged length: later positions in the line stay valid.
         let line = |text: &str| text.lines().nth(1).unwrap().to_owned();
         assert!(line(&all[0]).starts_with("  if true "), "{}", all[0]);
         assert_eq!(line(&all[0]).len(), line(text).len());

@@ -52,7 +52,7 @@ pub(super) fn charge(operations: u64) -> Result<(), Box<EvalAltResult>> {
     Ok(())
 }
 
-/// Operations charged to the running call, without those that Rhai counts itself.
+/// Operations charged to the running call in addition to Rhai's own count.
 #[cfg(test)]
 pub(super) fn charged() -> u64 {
     CHARGED.get()

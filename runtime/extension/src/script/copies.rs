@@ -44,8 +44,8 @@ impl From<Excess> for Box<EvalAltResult> {
     }
 }
 
-/// Charges each reading of a variable for what a copy of it costs. `constants` holds the costs of those that
-/// are in no scope.
+/// Charges each read of a variable with the cost of copying its value. `constants` holds the costs of constants
+/// outside all scopes.
 pub(super) fn charge_copies(engine: &mut Engine, constants: BTreeMap<String, u64>) {
     #[allow(deprecated, reason = "Rhai's word for an interface that may change")]
     engine.on_var(move |name, _, context| {
@@ -72,7 +72,7 @@ pub(super) fn cost_of_constant(name: &str, value: &Dynamic) -> Result<u64, Box<E
     Ok(cost)
 }
 
-/// The cost of a copy, in operations beyond the one that reads it.
+/// Cost of copying a value, in operations beyond the read itself.
 pub(super) fn cost_of_copy(value: &Dynamic) -> Result<u64, Box<EvalAltResult>> {
     // A value is locked while a method works on it, and was charged before that.
     if value.is_shared() && value.is_locked() {

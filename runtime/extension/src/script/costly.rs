@@ -27,7 +27,7 @@ impl Clone for Counted {
 }
 
 /// Most copies of a call whose values are all read from variables: four values for an operation, and a value that is
-/// read is copied up to four times on its way into a function and out of it.
+/// read is copied up to four times while it is passed into a function and returned.
 const MOST: u64 = 16 * OPERATIONS;
 /// The same of one that copies `this`, for which Rhai has no hook: what it is has 256 elements at most.
 const MOST_OF_THIS: u64 = 256 * OPERATIONS;

@@ -1,7 +1,7 @@
-//! Mistakes that a script makes only when it comes to them: in branches that a first call does not take, and when
-//! nobody is there whom it looks at.
+//! Run-time errors of a script in branches that a first call does not take, and in the absence of the neighbours
+//! that it reads.
 //!
-//! Handlers are called in two situations that each make sense, with others on the road and with nobody. Then each
+//! Handlers are called in two situations that each make sense, with other vehicles on the road and without. Then each
 //! branch of each `if` is taken once, whatever its condition says (`branches.rs`). A forced branch may contradict
 //! what its condition guards, so of its errors only those count that no value of this type could avoid. What may be
 //! missing, as a leader or a value of the memory, is looked for in the text (`missing.rs`).
@@ -22,8 +22,8 @@ const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is ne
 /// The same within messages.
 const CERTAIN_WITHIN: [&str; 3] = ["is no way to signal", "is no slot", "is no side"];
 
-/// What a script that compiles does wrong when it comes to it, in the order of the text. Calls its handlers, to no
-/// effect. `folder` holds what it imports.
+/// Run-time errors of a script that compiles, in the order of the text. Calls its handlers and discards their
+/// effects. `folder` holds what it imports.
 pub fn faults(compiled: &Compiled, folder: Option<&Path>) -> Vec<ScriptError> {
     let mut found = Vec::new();
     for company in [Company::Others, Company::Nobody] {
@@ -84,7 +84,7 @@ fn play(
     }
 }
 
-/// What is wrong with the answer of a script that decides about signals, at the function.
+/// Error in the answer of a script that controls signals, at its function.
 fn wrong_answer(compiled: &Compiled, answer: &Dynamic) -> Option<ScriptError> {
     if answer.is_unit() || answer.is_int() {
         return None;

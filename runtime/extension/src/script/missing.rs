@@ -34,7 +34,7 @@ pub(super) fn missing(compiled: &Compiled) -> Vec<ScriptError> {
             found.push((*at, what));
         }
     }
-    // What is imported may remember anything.
+    // An imported module may set any memory.
     if compiled.imports.is_empty() && !finder.remembers_any {
         for (name, at) in &finder.counted {
             if !finder.remembered.contains(name) {
@@ -58,7 +58,7 @@ fn order(at: Position) -> (Option<usize>, Option<usize>) {
 struct Finder {
     /// Members of what may be missing, and where they are used.
     used: Vec<(&'static str, Position)>,
-    /// What is compared with (), or is a number about the leader, and where.
+    /// Expressions compared with (), and numbers about the leader, with their positions.
     asked: Vec<(String, Position)>,
     /// Names of the memory that are set.
     remembered: BTreeSet<String>,
@@ -134,7 +134,7 @@ impl Finder {
     }
 }
 
-/// What an assignment sets of a memory.
+/// Part of a memory that an assignment sets.
 enum Remembered {
     Name(String, Position),
     Any,

@@ -4,8 +4,8 @@ use roadwright_agent::Failure;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Failures of a plugin or script in a run. A run with one is no measure of that module, because the
-/// built-in module has driven in its place.
+/// Failures of a plugin or script in a run. A run with a failure does not measure that module, because the
+/// built-in module drove in its place.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModuleFailure {
     /// Answers that the built-in module gave instead. Answers that the interface lets a module leave to the host

@@ -1,5 +1,5 @@
-//! Lateral wishes of behaviours: where beside the middle of its lane an agent is led while its controller drives
-//! on as ever.
+//! Lateral wishes of behaviours: offsets from the lane's centre line at which an agent is guided while its
+//! controller keeps following the leader.
 //!
 //! A wish is granted as far as the vehicle keeps to its lane and clear of vehicles beside it. It is reached with a
 //! lateral acceleration and speed that passengers hardly notice, and given up in time before a junction, since
@@ -10,7 +10,7 @@ use crate::agents::{Aside, Column, ControlColumns};
 use crate::perception::{Surroundings, View};
 use roadwright_scenario::lane_graph::NO_LANELET;
 
-/// Lateral acceleration on the way to a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to
+/// Lateral acceleration towards a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to
 /// hold on.
 const COMFORT: f64 = 0.7;
 /// Lateral speed, m/s.
@@ -23,7 +23,7 @@ const EDGE: f64 = 0.1;
 /// Room between bodies side by side, m, and so far before and behind they count as side by side, m.
 const BESIDE: f64 = 0.3;
 const ALONG: f64 = 3.0;
-/// The lane has to have room for so much of the way ahead, s: narrow places are seen before they are reached.
+/// Time ahead for which the lane has to have room, s: narrow places are seen before they are reached.
 const SIGHT: f64 = 2.0;
 /// An agent is back on the middle of its lane so far before a junction, m.
 const BEFORE_JUNCTION: f64 = 5.0;
@@ -113,7 +113,7 @@ impl View<'_> {
             if entry.agent == agent || !is_beside {
                 continue;
             }
-            // What the other leaves of its own lane on this side.
+            // Room that the other vehicle leaves in its own lane on this side.
             let theirs = &self.agents.position[entry.agent as usize];
             let aside = if to_left { theirs.t } else { -theirs.t };
             let aside = if theirs.lanelet == beside { aside } else { 0.0 };
@@ -138,7 +138,7 @@ impl View<'_> {
 }
 
 impl Aside {
-    /// The next place on the way to a wanted one, m to the left, at a speed, m/s, after a time, s.
+    /// The next offset towards a wanted one, m to the left, at a speed, m/s, after a time, s.
     fn toward(self, wanted: f64, speed: f64, dt: f64) -> Self {
         let (now, rate) = (f64::from(self.now), f64::from(self.rate));
         let left = wanted - now;
@@ -167,7 +167,7 @@ impl Aside {
 mod tests {
     use super::*;
 
-    /// The places on the way to a wanted one until it is reached, and the time, s, that it takes.
+    /// Offsets up to a wanted one, and the time, s, until it is reached.
     fn way(from: Aside, wanted: f64, (speed, dt): (f64, f64)) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {

@@ -194,7 +194,7 @@ impl Experiment<'_> {
         None
     }
 
-    /// Runs some rows of results again and returns the ones that differ in any bit, in the order of `rows`. Rows
+    /// Runs some rows of results again and returns those that differ in any bit, in the order of `rows`. Rows
     /// that the watcher stopped are left out.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use super::record::{Record, RecordedChampion};
 use super::training::{Training, TrainingError, scores_of};
 use super::verdict::manners;
 
-/// A record beside a training that was told its generations again.
+/// A record beside a training that was replayed from its generations.
 pub struct Verification<'a> {
     training: Training<'a>,
     record: &'a Record,
@@ -22,8 +22,8 @@ impl<'a> Verification<'a> {
     /// Breeds the generations of a record again with the scores that stand in it. Drives nothing.
     ///
     /// # Errors
-    /// If the record is of another experiment, or a generation has other genes than those that the ones before lead
-    /// to.
+    /// If the record is of another experiment, or the genes of a generation do not follow from the generations
+    /// before.
     pub fn new(
         experiment: &'a Experiment,
         genome: &'a Genome,
@@ -48,7 +48,7 @@ impl<'a> Verification<'a> {
         })
     }
 
-    /// What is wrong with the end of the record and with its champion, as far as that shows without a drive.
+    /// Flaws of the record's end and of its champion that show without a drive.
     pub fn check(&self) -> Vec<String> {
         let generations = self.asked.len();
         let mut wrong = Vec::new();
@@ -122,7 +122,7 @@ impl<'a> Verification<'a> {
     /// out otherwise; nothing if the record has no champion.
     ///
     /// # Errors
-    /// If nobody is fit to be champion, or nothing can be driven.
+    /// If no individual qualifies as champion, or no drive is possible.
     pub fn judge_again(&self) -> Result<Vec<String>, TrainingError> {
         let Some(recorded) = &self.record.champion else {
             return Ok(Vec::new());
@@ -162,7 +162,7 @@ impl<'a> Verification<'a> {
     }
 }
 
-/// Whether a candidate was judged as it is in a record. Whether somebody was struck out is a person's choice, and
+/// Whether a candidate was judged as it is in a record. Whether an individual was struck out is the user's choice, and
 /// when and how a module fails may depend on the machine.
 fn is_same(recorded: &Judgement, found: &Judgement) -> bool {
     if recorded.failure.is_some() {

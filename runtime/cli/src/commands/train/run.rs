@@ -243,7 +243,7 @@ fn forget(record: Option<&Checkpoint>) -> anyhow::Result<()> {
     let Some(out) = record.map(Checkpoint::path).filter(|out| out.exists()) else {
         return Ok(());
     };
-    // It holds no generation, because the first one is kept only if an individual was judged.
+    // It holds no generation: the first is recorded only if at least one individual was judged.
     std::fs::remove_file(out).with_context(|| format!("cannot remove {}", out.display()))
 }
 

@@ -12,7 +12,7 @@ use roadwright_training::genetic::{TrainingError, Verification};
 use serde::Serialize;
 use std::io::Write;
 
-/// What came of it.
+/// Outcome of a verification.
 #[derive(Serialize)]
 struct Verified {
     /// Version of the format of the record.

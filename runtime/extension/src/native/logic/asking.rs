@@ -26,9 +26,9 @@ const FAILED_BEFORE: &str = "it was not asked after a fault in the same step";
 struct Mended {
     /// All of them.
     replaced: u64,
-    /// Those that the plugin did not leave to the host on purpose.
+    /// Answers replaced without the plugin having asked for it.
     bad: u64,
-    /// What was wrong with the first of the latter.
+    /// Flaw of the first bad answer.
     flaw: String,
 }
 
