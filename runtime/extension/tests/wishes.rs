@@ -186,29 +186,26 @@ fn a_car_parks_at_the_kerb_and_pulls_out_again() {
 
 #[test]
 fn a_car_pulls_over_behind_a_junction_and_not_in_it() {
-    let script = "fn behave(agent) {
-        if agent.once(\"park\", agent.x > 455.0) { agent.pull_over(-2.5, 35.0); }
-    }
-    fn on_arrive(agent) { agent.wait(200.0); }";
-    let parked = |road: &mut Road| {
+    let parked = |from: f64| {
+        let script = format!(
+            "fn behave(agent) {{
+                if agent.once(\"park\", agent.x > {from:?}) {{ agent.pull_over(-2.5, 35.0); }}
+            }}
+            fn on_arrive(agent) {{ agent.wait(200.0); }}"
+        );
+        let mut road = Road::new(&script, 1);
+        let side_street = street("side street");
+        draw(&mut road.scenario, (500.0, -200.0), (500.0, 0.0), &side_street);
+        road.edit([]);
         road.run(90.0);
         let car = road.car(1);
         assert!(car.speed < 0.2, "{car:?}");
         car.pose.position
     };
-    // Positive control: it stops within the distance where no junction lies ahead.
-    let before = parked(&mut Road::new(script, 1));
-    assert!((470.0..495.0).contains(&before.x), "{before}");
-    let mut road = Road::new(script, 1);
-    let side_street = street("side street");
-    draw(
-        &mut road.scenario,
-        (500.0, -200.0),
-        (500.0, 0.0),
-        &side_street,
-    );
-    road.edit([]);
-    let behind = parked(&mut road);
+    // Positive control: without a junction ahead it stops within the distance.
+    let before = parked(300.0);
+    assert!((315.0..345.0).contains(&before.x), "{before}");
+    let behind = parked(455.0);
     assert!((510.0..600.0).contains(&behind.x), "{behind}");
     assert!((behind.y + 7.375).abs() < 0.6, "{behind}");
 }

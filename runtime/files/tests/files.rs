@@ -41,21 +41,6 @@ fn texts_are_utf8_and_may_begin_with_a_mark() {
 }
 
 #[test]
-fn a_folder_that_is_missing_is_named() {
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("no/such/t.csv");
-    let error = write(&path, b"x").unwrap_err().to_string();
-    let expected = format!(
-        "there is no folder {}",
-        folder.path().join("no/such").display()
-    );
-    assert_eq!(error, expected);
-    // With the folder it is written: the control.
-    fs::create_dir_all(folder.path().join("no/such")).unwrap();
-    write(&path, b"x").unwrap();
-}
-
-#[test]
 fn a_file_that_is_given_up_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a");
