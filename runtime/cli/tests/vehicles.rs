@@ -36,6 +36,19 @@ fn vehicles_are_listed_shown_checked_and_measured() {
     let shown = call(&["vehicle", "show", "enviro-400"]);
     let text = String::from_utf8(shown.stdout).unwrap();
     assert!(text.contains("level dynamic_one_track: served") && text.contains("top speed 27.8"));
+    // Reverse and the top gear reach the engine's limit; the gear between shifts before it.
+    let gear = |name: &str| {
+        let row = text.lines().find(|line| line.starts_with(name)).unwrap();
+        row.split_whitespace().skip(2).take(2).collect::<Vec<_>>()
+    };
+    assert_eq!(gear("R "), ["-7.98", "2600"]);
+    assert_eq!(gear("2 "), ["15.19", "2200"]);
+    assert_eq!(gear("3 "), ["27.83", "2600"]);
+    // The key of the vehicle type names the same vehicle.
+    assert_eq!(
+        call(&["vehicle", "show", "enviro_400"]).stdout,
+        text.as_bytes()
+    );
     let shown = call(&["vehicle", "show", "semi-trailer-tractor"]);
     let text = String::from_utf8(shown.stdout).unwrap();
     assert!(

@@ -89,9 +89,11 @@ pub(crate) fn vehicle(verb: &VehicleVerb) -> anyhow::Result<Outcome> {
     }
 }
 
-/// A vehicle by the name of a shipped one, or by its file.
+/// Finds a shipped vehicle by name, or reads a vehicle file. The keys of the built-in vehicle types, which write an
+/// underscore for the hyphen (`willys_mb`), name the shipped vehicles as well.
 fn find(name: &str) -> anyhow::Result<VehicleFile> {
-    if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == name) {
+    let hyphenated = name.replace('_', "-");
+    if let Some(shipped) = SHIPPED.iter().find(|shipped| shipped.name == hyphenated) {
         return VehicleFile::from_text(shipped.text)
             .context("a vehicle that comes with the program");
     }
@@ -173,18 +175,33 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
         writeln!(out, "{}", level_line(&vehicle, level))?;
     }
     if let Some(train) = DriveTrain::new(&vehicle) {
-        writeln!(out, "\ngear     ratio   m/s at the shift   N from rest")?;
-        for gear in train.reverse.iter().chain(&train.gears) {
-            let (speed, force) = (train.speed(gear, train.up_rpm), train.full_force(gear, 0.0));
-            writeln!(
-                out,
-                "{:<5} {:>8.3} {speed:>18.2} {force:>13.0}",
-                gear.name, gear.ratio
-            )?;
-        }
+        write_gears(&mut out, &train)?;
         writeln!(out, "top speed {:.2} m/s", train.top_speed())?;
     }
     Ok(Outcome::Fine)
+}
+
+/// Writes a table of the gears. A gear is left at the shift to the next one; reverse and the top gear have none and
+/// reach the engine's limit.
+fn write_gears(out: &mut dyn Write, train: &DriveTrain) -> std::io::Result<()> {
+    let limit = train.curve.limit_rpm();
+    writeln!(out, "\ngear     ratio   up to m/s   at rpm   N from rest")?;
+    let (top, lower) = match train.gears.split_last() {
+        Some((top, lower)) => (Some(top), lower),
+        None => (None, &[][..]),
+    };
+    let reverse = train.reverse.iter().map(|gear| (gear, limit));
+    let lower = lower.iter().map(|gear| (gear, train.up_rpm));
+    let top = top.map(|gear| (gear, limit));
+    for (gear, rpm) in reverse.chain(lower).chain(top) {
+        let (speed, force) = (train.speed(gear, rpm), train.full_force(gear, 0.0));
+        let (name, ratio) = (&gear.name, gear.ratio);
+        writeln!(
+            out,
+            "{name:<5} {ratio:>8.3} {speed:>11.2} {rpm:>8.0} {force:>13.0}"
+        )?;
+    }
+    Ok(())
 }
 
 fn level_line(vehicle: &VehicleFile, level: DynamicsLevel) -> String {

@@ -24,6 +24,9 @@ impl Tyre {
         match self {
             Self::Linear => stiffness * atan(slip),
             Self::Brush => {
+                if friction <= 0.0 {
+                    return 0.0;
+                }
                 // The share of the contact patch that slides; the load cancels.
                 let share = stiffness * slip.abs() / (3.0 * friction);
                 if share >= 1.0 {
@@ -47,6 +50,13 @@ mod tests {
         for tyre in [Tyre::Linear, Tyre::Brush] {
             let slope = tyre.force_per_load(1e-6, 21.0, 0.9) / 1e-6;
             assert!((slope - 21.0).abs() < 1e-3, "{tyre:?}: {slope}");
+        }
+    }
+
+    #[test]
+    fn a_tyre_on_frictionless_ground_has_no_force() {
+        for slip in [0.0, 0.3, -0.3] {
+            assert_eq!(Tyre::Brush.force_per_load(slip, 21.0, 0.0), 0.0);
         }
     }
 

@@ -58,7 +58,7 @@ impl Brush {
         velocity: DVec2,
         dt: f64,
     ) -> (DVec2, f64) {
-        if grip.load <= 0.0 {
+        if grip.load <= 0.0 || grip.friction <= 0.0 {
             *self = Self::default();
             return (DVec2::ZERO, 0.0);
         }
@@ -128,6 +128,24 @@ mod tests {
             brush.force(&GRIP, torque, velocity, 0.005);
         }
         brush.force(&GRIP, torque, velocity, 0.005).0
+    }
+
+    #[test]
+    fn frictionless_ground_gives_no_force_and_no_nan() {
+        let grip = Grip {
+            friction: 0.0,
+            ..GRIP
+        };
+        let braked = Torque {
+            drive: 0.0,
+            brake: 5000.0,
+        };
+        let mut brush = Brush::default();
+        for velocity in [DVec2::ZERO, DVec2::new(8.0, 1.0)] {
+            let force = brush.force(&grip, braked, velocity, 0.005);
+            assert_eq!(force, (DVec2::ZERO, 0.0));
+            assert_eq!(brush, Brush::default());
+        }
     }
 
     #[test]

@@ -95,6 +95,35 @@ fn at_rest_it_stands_at_its_static_loads() {
     }
 }
 
+/// Level ground without any grip.
+struct Frictionless;
+
+impl Surface for Frictionless {
+    fn at(&self, place: DVec2) -> (f64, DVec3) {
+        Flat.at(place)
+    }
+
+    fn friction(&self, _place: DVec2) -> f64 {
+        0.0
+    }
+}
+
+#[test]
+fn a_vehicle_on_frictionless_ground_slides_on() {
+    for (name, model) in models() {
+        let model = RigidModel {
+            train: None,
+            ..model
+        };
+        let mut state = CarState::at_rest(&model, Place::default(), &Frictionless);
+        state.roll(8.0);
+        let brakes = |_: &CarState| wish(-3.0, 0.2);
+        drive(&model, &mut state, &Frictionless, (5.0, 0.02), brakes);
+        let speed = state.body.velocity.x;
+        assert!((speed - 8.0).abs() < 0.05, "{name}: {speed}");
+    }
+}
+
 /// With the hand brake it stays on a slope: up, down and across.
 #[test]
 fn a_parked_car_stays_on_a_slope() {
