@@ -33,7 +33,10 @@ fn metadata() -> Value {
 /// What each crate of ours may build on, directly.
 fn allowed(name: &str) -> &'static [&'static str] {
     match name {
-        "roadwright-files" | "roadwright-geometry" | "roadwright-plugin-api" => &[],
+        "roadwright-files"
+        | "roadwright-geometry"
+        | "roadwright-plugin-api"
+        | "roadwright-testing" => &[],
         "roadwright-plugin-sdk" => &["plugin-api"],
         // Example plugins see what any author sees.
         "pure-pursuit" | "lattice-planner" | "comfort-fitness" | "rw-chaos" => &["plugin-sdk"],
@@ -116,6 +119,15 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "training",
             "render",
         ],
+        // Readers of foreign bytes, and their fuzz targets.
+        "roadwright-fuzz" => &[
+            "bundle",
+            "extension",
+            "interchange",
+            "scenario",
+            "simulation",
+            "training",
+        ],
         other => {
             panic!("{other} has no place in the layers: give it one here and in ARCHITECTURE.md")
         }
@@ -145,6 +157,11 @@ fn arrows_point_one_way() {
             let on = dependency["name"].as_str().unwrap();
             // Nobody of ours builds on the library: it is for others.
             assert_ne!(on, "roadwright", "{name} must not build on {on}");
+            // Any test may use what tests share and the fuzzed readers, and nothing but tests.
+            if ["roadwright-testing", "roadwright-fuzz"].contains(&on) {
+                assert_eq!(dependency["kind"], "dev", "{name} must not build on {on}");
+                continue;
+            }
             if let Some(short) = on.strip_prefix("roadwright-") {
                 assert!(allowed.contains(&short), "{name} must not build on {on}");
             }
@@ -253,16 +270,21 @@ fn citations(text: &str) -> BTreeSet<&str> {
     spans.collect()
 }
 
-/// The files in a folder of tests that its program does not name.
+/// The files in a folder of tests that its program does not name, and that are no programs of their own.
 fn tests_left_out(tests: &Path) -> Vec<String> {
     let program = std::fs::read_to_string(tests.join("main.rs")).unwrap();
+    let manifest = std::fs::read_to_string(tests.join("../Cargo.toml")).unwrap();
     let files = std::fs::read_dir(tests).unwrap();
     let names = files.filter_map(|file| {
         let name = file.unwrap().file_name().into_string().unwrap();
         Some(name.strip_suffix(".rs")?.to_owned())
     });
     names
-        .filter(|name| name != "main" && !program.contains(&format!("\nmod {name};\n")))
+        .filter(|name| {
+            name != "main"
+                && !program.contains(&format!("\nmod {name};\n"))
+                && !manifest.contains(&format!("\npath = \"tests/{name}.rs\"\n"))
+        })
         .collect()
 }
 
@@ -279,17 +301,24 @@ fn no_file_of_tests_is_left_out() {
             programs += 1;
         }
     }
-    assert_eq!(programs, 4);
+    assert_eq!(programs, 8);
     // One that is left out is seen.
     let folder = tempfile::tempdir().unwrap();
+    let tests = folder.path().join("tests");
+    std::fs::create_dir(&tests).unwrap();
     for (name, text) in [
         ("main.rs", "//! All.\n\nmod a;\n"),
         ("a.rs", ""),
         ("b.rs", ""),
+        ("c.rs", ""),
+        (
+            "../Cargo.toml",
+            "[[test]]\nname = \"c\"\npath = \"tests/c.rs\"\n",
+        ),
     ] {
-        std::fs::write(folder.path().join(name), text).unwrap();
+        std::fs::write(tests.join(name), text).unwrap();
     }
-    assert_eq!(tests_left_out(folder.path()), ["b"]);
+    assert_eq!(tests_left_out(&tests), ["b"]);
 }
 
 #[test]
