@@ -2,10 +2,10 @@
 #![cfg(unix)]
 
 use roadwright_plugin_api::abi;
+use roadwright_testing::plugin_library;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const RUN: [&str; 7] = [
@@ -24,36 +24,11 @@ pub(crate) const ID: &str = "org.roadwright.chaos";
 pub(crate) const USE: [&str; 2] = ["--use", "controller=org.roadwright.chaos"];
 const LIBRARY: &str = "plugins/chaos.so";
 
-/// The library of `rw_chaos`, built by cargo if it is not yet.
-fn chaos() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let output = Command::new(env!("CARGO"))
-            .args(["build", "--offline", "--locked", "--message-format=json"])
-            .args(["-p", "rw-chaos"])
-            .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{}", told(&output));
-        let messages = String::from_utf8(output.stdout).unwrap();
-        let messages = messages
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        let files = messages
-            .filter(|message| message["target"]["name"] == "rw_chaos")
-            .flat_map(|message| message["filenames"].as_array().cloned().unwrap_or_default());
-        let mut files = files.filter_map(|file| file.as_str().map(PathBuf::from));
-        files
-            .find(|file| file.extension() == Some(std::env::consts::DLL_EXTENSION.as_ref()))
-            .unwrap()
-    })
-}
-
 /// A folder with the plugin that does everything wrong in it.
 pub(crate) fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("plugins")).unwrap();
-    std::fs::copy(chaos(), folder.path().join(LIBRARY)).unwrap();
+    std::fs::copy(plugin_library("rw_chaos"), folder.path().join(LIBRARY)).unwrap();
     folder
 }
 

@@ -1,10 +1,7 @@
 //! What a plugin hears when it asks the host: whether it is given up, and extensions.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, c_plugin, shipped, wait_until};
+use crate::common::{Bench, c_plugin, shipped, wait_until};
 use roadwright_agent::Slot;
 use roadwright_simulation::{RunOptions, World};
 use std::path::Path;

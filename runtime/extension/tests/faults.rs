@@ -1,13 +1,11 @@
 //! Every way in which a plugin can go wrong, and what the user is told.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, CHAOS, c_plugin, compile, root, run, rust_plugin, shipped, wait_until};
+use crate::common::{Bench, CHAOS, c_plugin, compile, root, run, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};
 use roadwright_extension::{FileState, Lamp, Trust, inspect_bytes};
 use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
+use roadwright_testing::plugin_library;
 
 /// The old town, all stacks driven by the chaos plugin in a mode.
 fn chaotic(mode: f64) -> Scenario {
@@ -29,7 +27,7 @@ fn chaos_world(bench: &Bench, mode: f64) -> World {
 
 fn chaos_bench() -> Bench {
     let bench = Bench::new();
-    bench.put_file("chaos.so", &rust_plugin("rw_chaos"));
+    bench.put_file("chaos.so", &plugin_library("rw_chaos"));
     let said = bench.said();
     assert!(said.contains("Chaos 1.0.0 loaded"), "{said}");
     bench
@@ -83,7 +81,7 @@ fn a_plugin_that_needs_a_newer_host_says_so() {
 
 #[test]
 fn a_library_for_another_computer_is_named() {
-    let mut bytes = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    let mut bytes = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         eprintln!("skipped: the library is made for x86-64 Linux");
         return;
@@ -250,7 +248,7 @@ fn crashes_and_hangs_in_isolated_mode_cost_only_answers() {
         let bench = Bench::with(|options| {
             options.isolated.insert(CHAOS.into());
         });
-        bench.put_file("chaos.so", &rust_plugin("rw_chaos"));
+        bench.put_file("chaos.so", &plugin_library("rw_chaos"));
         let mut world = chaos_world(&bench, mode);
         assert_eq!(bench.row(CHAOS).tier, "isolated");
         run(&mut world, 1.0);
@@ -392,7 +390,7 @@ fn a_faulty_new_build_goes_back_to_the_one_before() {
     let mut world = chaos_world(&bench, 0.0);
     run(&mut world, 2.0);
     // The same plugin in another build; then its mode is set to panicking.
-    let mut bytes = std::fs::read(rust_plugin("rw_chaos")).unwrap();
+    let mut bytes = std::fs::read(plugin_library("rw_chaos")).unwrap();
     bytes.extend_from_slice(b"another build");
     bench.put("chaos.so", &bytes);
     world.step();
@@ -412,7 +410,7 @@ fn a_faulty_new_build_goes_back_to_the_one_before() {
 
 #[test]
 fn builds_that_nobody_has_allowed_do_not_run() {
-    let library = rust_plugin("pure_pursuit");
+    let library = plugin_library("pure_pursuit");
     let bench = Bench::with(|options| options.trust = Trust::Hashes(Default::default()));
     bench.put_file("p.so", &library);
     let file = &bench.host().files()[0];
@@ -483,7 +481,7 @@ fn strange_files_are_refused_with_a_reason() {
     bench.put("empty.so", b"");
     bench.put("text.so", b"this is not a library");
     std::fs::copy(
-        rust_plugin("pure_pursuit"),
+        plugin_library("pure_pursuit"),
         bench.plugins().join("gr\u{fc}n \u{1f697}.so"),
     )
     .unwrap();
@@ -523,7 +521,7 @@ fn strange_files_are_refused_with_a_reason() {
 
 #[test]
 fn cutting_a_library_anywhere_never_loads_it() {
-    let whole = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    let whole = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     for length in (0..whole.len()).step_by(4096) {
         let cut = inspect_bytes(&whole[..length]);
         assert!(cut.is_err(), "cut at {length}: {cut:?}");
@@ -537,7 +535,7 @@ proptest::proptest! {
     fn damaged_libraries_never_kill_the_host(
         from in 0.0..1.0f64, length in 1usize..200_000, fill in proptest::prelude::any::<u8>(),
     ) {
-        let mut bytes = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+        let mut bytes = std::fs::read(plugin_library("pure_pursuit")).unwrap();
         let from = (from * bytes.len() as f64) as usize;
         let to = (from + length).min(bytes.len());
         bytes[from..to].fill(fill);
@@ -548,7 +546,7 @@ proptest::proptest! {
 
 #[test]
 fn damaged_libraries_that_look_sound_die_in_the_trial() {
-    let whole = std::fs::read(rust_plugin("pure_pursuit")).unwrap();
+    let whole = std::fs::read(plugin_library("pure_pursuit")).unwrap();
     let bench = Bench::new();
     // The machine code is overwritten: nothing in the headers tells.
     for at in 1..8 {

@@ -1,10 +1,7 @@
 //! What a plugin in a process of its own can take from the machine.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::{Bench, c_plugin, run, shipped, wait_until};
+use crate::common::{Bench, c_plugin, run, shipped, wait_until};
 use roadwright_agent::Slot;
 use roadwright_extension::Lamp;
 use roadwright_simulation::{RunOptions, World};

@@ -1,10 +1,7 @@
 //! Scripts that know names, the time and the way ahead, signal to others, and park.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod road;
-
-use road::common::run;
-use road::{Road, point};
+use crate::common::run;
+use crate::road::{Road, point};
 use roadwright_geometry::{DVec2, ReferenceLine};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{

@@ -1,17 +1,12 @@
 //! Behaviour scripts: what they can do, what they must not, and how they are reloaded.
-#![allow(
-    clippy::unwrap_used,
-    clippy::disallowed_methods,
-    reason = "a failed unwrap is a failed test; tests wait in wall time"
-)]
+#![allow(clippy::disallowed_methods, reason = "tests wait in wall time")]
 
-mod common;
-
-use common::{Bench, root, run, shipped, wait_until};
+use crate::common::{Bench, root, run, shipped, wait_until};
 use roadwright_agent::Slot;
 use roadwright_extension::script::{ApiKind, api, api_markdown, compile, shipped as scripts};
 use roadwright_scenario::{Edit, ModuleSetting, Scenario, Stack};
 use roadwright_simulation::{ModuleOverrides, RunOptions, Status, World};
+use roadwright_testing::is_slow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -389,7 +384,7 @@ fn a_busy_machine_changes_nothing() {
     let hash = || {
         let options = RunOptions::default();
         let mut world = bench.world(&scenario, Slot::Behaviour, "lone.rhai", options);
-        run(&mut world, 4.0);
+        run(&mut world, if is_slow() { 4.0 } else { 1.0 });
         assert!(world.faults().is_empty(), "{:?}", world.faults());
         world.state_hash()
     };

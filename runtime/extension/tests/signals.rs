@@ -1,11 +1,8 @@
 //! Signals and scripts: controllers that decide about them, behaviours that look at them and ask for
 //! stages.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod road;
-
-use road::common::{Bench, compile as compile_c, root, run};
-use road::drawn::{draw, street};
+use crate::common::{Bench, compile as compile_c, root, run};
+use crate::scenarios::{draw, street};
 use roadwright_extension::script::compile;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::operation::signals::controlled_by;
@@ -432,7 +429,7 @@ fn the_scripts_that_ship_do_what_they_say() {
 
 #[test]
 fn the_scripts_in_the_page_about_junctions_compile() {
-    let page = std::fs::read_to_string(road::common::root().join("docs/junctions.md")).unwrap();
+    let page = std::fs::read_to_string(root().join("docs/junctions.md")).unwrap();
     let blocks: Vec<&str> = page.split("```rhai\n").skip(1).collect();
     assert!(!blocks.is_empty());
     for block in blocks {

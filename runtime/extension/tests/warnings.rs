@@ -1,5 +1,4 @@
 //! What runs and is probably not meant is told before it runs.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_extension::script::{
     ScenarioNames, Surroundings, compile, faults, shipped, warnings,

@@ -1,5 +1,4 @@
 //! Mileage logs, hashes of courses, stopping by differences, time compression.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_scenario::{Edit, ModuleSetting, Stack, file};
 use roadwright_simulation::builtin_modules;

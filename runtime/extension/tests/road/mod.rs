@@ -1,15 +1,8 @@
 //! A straight road with cars that a script drives, for tests.
-#![allow(dead_code, reason = "each test binary uses some of it")]
 
-#[path = "../common/mod.rs"]
-pub(crate) mod common;
-#[path = "../../../scenario/tests/common/mod.rs"]
-pub(crate) mod drawn;
-#[path = "../../../simulation/tests/modules/mod.rs"]
-pub(crate) mod modules;
-
-use common::{Bench, run};
-use drawn::{draw, street, west_to_east};
+use crate::common::{Bench, run};
+use crate::modules;
+use crate::scenarios::{draw, street, west_to_east};
 use roadwright_scenario::operation::draw::RoadStyle;
 use roadwright_scenario::{
     Agent, AgentId, CrossSection, Edit, ModuleSetting, Place, PointOfInterest, PointOfInterestId,
