@@ -2,7 +2,6 @@
 
 use crate::common::scenario;
 use serde_json::Value;
-use std::path::PathBuf;
 use std::process::{Command, Output};
 
 /// The program where there is no display.
@@ -14,11 +13,11 @@ fn program() -> Command {
     program
 }
 
-fn call(arguments: &[&str]) -> Output {
+pub(crate) fn call(arguments: &[&str]) -> Output {
     program().args(arguments).output().unwrap()
 }
 
-fn code(output: &Output) -> i32 {
+pub(crate) fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
@@ -30,7 +29,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-fn json(arguments: &[&str]) -> Value {
+pub(crate) fn json(arguments: &[&str]) -> Value {
     let output = call(arguments);
     assert_eq!(code(&output), 0, "{arguments:?}: {}", stderr(&output));
     serde_json::from_slice(&output.stdout).unwrap()
@@ -681,51 +680,6 @@ fn without_a_verb_old_town_is_run_and_drawn() {
     assert!(folder.path().join("old-town.png").exists());
     // The editor itself cannot do without one, and says so.
     assert_eq!(code(&call(&["edit"])), 2);
-}
-
-#[test]
-fn at_least_nine_of_ten_cars_arrive_in_real_dublin() {
-    let data = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-        .join("../../../shared/data/osm/trinity-ring-roads.osm");
-    if !data.exists() {
-        eprintln!("SKIPPED: trinity-ring-roads.osm is not at hand");
-        return;
-    }
-    let folder = tempfile::tempdir().unwrap();
-    let ring = folder
-        .path()
-        .join("ring.scenario.json")
-        .display()
-        .to_string();
-    json(&[
-        "import",
-        &data.display().to_string(),
-        "--out",
-        &ring,
-        "--json",
-    ]);
-    assert_eq!(code(&call(&["check", &ring])), 0);
-    let run = |threads: &str| {
-        json(&[
-            "run",
-            &ring,
-            "--populate",
-            "150",
-            "--seconds",
-            "900",
-            "--threads",
-            threads,
-            "--json",
-        ])
-    };
-    let (one, two) = (run("1"), run("2"));
-    assert_eq!(one["state_hash"], two["state_hash"]);
-    assert!(
-        one["agents"]["arrived"].as_u64() >= Some(135),
-        "{}",
-        one["agents"]
-    );
-    assert_eq!(one["agents"]["refused"], 0);
 }
 
 #[test]

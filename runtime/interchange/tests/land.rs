@@ -1,13 +1,9 @@
 //! Buildings and land of OpenStreetMap: what is read, what keeps clear of lanes, and damage.
-#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-mod common;
-
-use common::data;
 use proptest::prelude::*;
 use roadwright_geometry::polygon;
 use roadwright_interchange::osm::{
-    Elements, GeoBox, ImportOptions, ImportSummary, LocalProjection, import, read, read_file,
+    Elements, GeoBox, ImportOptions, ImportSummary, LocalProjection, import, read,
 };
 use roadwright_scenario::check::{Code, check};
 use roadwright_scenario::file::to_text;
@@ -329,23 +325,6 @@ fn walls_that_houses_share_stay_side_by_side() {
     let corners = |obstacle: &Obstacle| obstacle.shape.outline().len();
     assert!(scenario.obstacles().values().all(|one| corners(one) == 5));
     assert_eq!(check(&scenario), []);
-}
-
-/// Dublin, where it is at hand.
-#[test]
-fn houses_of_dublin_keep_clear_of_its_lanes() {
-    let Some(path) = data("trinity-ring-filtered.osm.pbf") else {
-        return;
-    };
-    let elements = read_file(&path).unwrap();
-    let (scenario, summary) = import(&elements, &ImportOptions::default()).unwrap();
-    assert!(
-        summary.buildings > 1_000 && summary.land > 100,
-        "{summary:?}"
-    );
-    let on_roads = check(&scenario).into_iter();
-    let on_roads = on_roads.filter(|finding| finding.code == Code::ObstacleOnRoad);
-    assert_eq!(on_roads.count(), 0);
 }
 
 /// A place on the map: anywhere, or where another node is likely to be.
