@@ -11,6 +11,7 @@ use roadwright_simulation::{
     Collision, Ending, JunctionWatch, ModuleOverrides, RunOptions, Session, Snapshot, Summary,
     World, builtin_modules,
 };
+use roadwright_testing::is_slow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -744,8 +745,8 @@ fn where_equals_meet_the_country_says_who_goes_first() {
     assert_eq!(control(""), Control::Uncontrolled);
 }
 
-/// 1,500 vehicles at once, and as many that wait to set out, fill a town to the last lane. They once came to a
-/// halt for ever: some stood between two lanes, and others in junctions, for want of the room that those took.
+/// 1,500 vehicles at once, and as many that wait to set out, fill a town to the last lane. A nightly run goes on
+/// for ten minutes more. They once came to a halt for ever: some stood between two lanes, and others in junctions, for want of the room that those took.
 #[test]
 fn a_town_filled_to_the_last_lane_moves_on() {
     let scenario = crate::common::shipped("old-town");
@@ -758,14 +759,17 @@ fn a_town_filled_to_the_last_lane_moves_on() {
     };
     let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
     let mut arrived = Vec::new();
-    for end in [900.0, 1500.0] {
+    let ends: &[f64] = if is_slow() {
+        &[900.0, 1500.0]
+    } else {
+        &[900.0]
+    };
+    for &end in ends {
         while world.time() < end {
             world.step();
         }
         arrived.push(world.counts().arrived);
     }
-    assert!(
-        arrived[0] > 450 && arrived[1] > arrived[0] + 450,
-        "{arrived:?}"
-    );
+    let goes_on = arrived.windows(2).all(|pair| pair[1] > pair[0] + 450);
+    assert!(arrived[0] > 450 && goes_on, "{arrived:?}");
 }

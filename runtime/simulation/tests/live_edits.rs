@@ -5,6 +5,7 @@ use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
 use roadwright_scenario::*;
 use roadwright_simulation::{PopulateFrom, RunOptions, SaveError, Status, World, builtin_modules};
+use roadwright_testing::{scaled, seed};
 
 struct Run {
     scenario: Scenario,
@@ -690,21 +691,13 @@ fn who_drives_where_no_road_is_any_more_is_taken_out() {
     );
 }
 
-/// Edits of a junction full of cars without a word; `ROADWRIGHT_EDITS=10000` makes more of them, and
+/// Edits of a junction full of cars in a nightly run; `ROADWRIGHT_EDITS=10000` makes more of them, and
 /// `ROADWRIGHT_SEED=8` others.
 const EDITS: u64 = 200;
 
 fn edits() -> u64 {
-    wanted("ROADWRIGHT_EDITS", EDITS)
-}
-
-fn seed(otherwise: u64) -> u64 {
-    wanted("ROADWRIGHT_SEED", otherwise)
-}
-
-fn wanted(variable: &str, otherwise: u64) -> u64 {
-    let text = std::env::var(variable).ok();
-    text.map_or(otherwise, |text| text.parse().unwrap())
+    let wanted = std::env::var("ROADWRIGHT_EDITS").ok();
+    wanted.map_or_else(|| scaled(EDITS), |text| text.parse().unwrap())
 }
 
 /// Two streets that cross, with more cars than can pass.
