@@ -18,13 +18,11 @@ mod misbehaviour;
 mod outputs;
 mod plugins;
 mod program;
-#[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]
-#[path = "../../../fuzz/src/lib.rs"]
-mod readers;
 mod save;
 #[path = "../../scenario/tests/common/mod.rs"]
 mod scenarios;
 mod terminal;
+mod towns;
 mod training;
 mod vehicles;
 mod worker;
