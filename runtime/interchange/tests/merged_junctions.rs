@@ -7,6 +7,7 @@ use roadwright_scenario::junction::{Junction, Layout, Turn, layout};
 use roadwright_scenario::operation::draw::{RoadStyle, road};
 use roadwright_scenario::operation::merged_junctions;
 use roadwright_scenario::*;
+use roadwright_testing::scaled;
 use std::collections::BTreeSet;
 
 /// An end of a road.
@@ -209,7 +210,7 @@ fn grid(numbers: &[u8]) -> Scenario {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(scaled(48) as u32))]
 
     #[test]
     fn merged_junctions_of_grids_lead_nowhere_where_their_streets_do_not(

@@ -150,7 +150,7 @@ fn a_city_of_our_own_arrives_whole() {
     let elements = read(city().as_bytes()).unwrap();
     let expected = Expected {
         ways: elements.ways.len(),
-        signal_nodes: CITY_SIGNALS + 1,
+        signal_nodes: CITY_SIGNALS,
         signals: CITY_SIGNALS,
         restrictions: CITY_RESTRICTIONS + 1,
         one_way: 20,

@@ -18,7 +18,7 @@
 
 use std::fmt::Write;
 
-/// Crossings with signals in the city, as nodes of the file.
+/// Nodes with signals in the city; no two of them are one crossing.
 pub const CITY_SIGNALS: usize = 7;
 /// Turn restrictions in the city that can be kept.
 pub const CITY_RESTRICTIONS: usize = 4;
