@@ -27,5 +27,6 @@ mod scenarios;
 mod terminal;
 mod training;
 mod vehicles;
+mod wording;
 mod worker;
 mod world_access;
