@@ -1,9 +1,23 @@
-//! Junctions: what is built where roads meet.
+//! Junctions, derived from the roads that meet at a node.
 //!
-//! [`build`] is a pure function from the untrimmed ends of the roads that meet to a [`Junction`]:
-//! how far each road is cut back, the outline, and a connecting path for every lane link. Nothing
-//! reads an earlier result, so building twice gives the same bits. [`layout`](fn@layout) applies
-//! it to a whole network and merges nodes whose roads would be used up by their junctions.
+//! [`build`] is a pure function from the untrimmed ends of the roads to a [`Junction`]: how far each
+//! road is cut back, the outline, and a connecting path for every lane link. It reads no earlier
+//! result, so building twice gives the same bits. [`layout`](fn@layout) applies it to a whole network
+//! and merges nodes whose roads would be used up by their junctions.
+//!
+//! | step | file |
+//! | --- | --- |
+//! | the ends of roads, counter-clockwise | `arm.rs` |
+//! | corners between them, and trims | `corner.rs` |
+//! | which lane leads into which | `links.rs`, `lane_turns.rs`, `turn.rs` |
+//! | a curve for each link, around the island of a mini roundabout | `curve.rs`, `mini.rs` |
+//! | outline of the carriageway; kerbs and pavements beside it | `outline.rs`, `border.rs` |
+//! | splitter islands, crossings, set-back stop lines | `splitter.rs`, `crossing.rs`, `setback.rs` |
+//! | conflicts of connections | `conflicts.rs`, `sweep.rs`, `meeting.rs` |
+//! | control, right of way, rings, signals | `control.rs`, `right_of_way.rs`, `rings.rs`, `signals` |
+//!
+//! Corners, outlines and trims follow from the edges of carriageways; pavements lie outside and move
+//! nothing. A direct junction (`direct.rs`) needs none of these steps.
 
 mod arm;
 mod border;
