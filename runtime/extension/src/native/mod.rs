@@ -3,7 +3,7 @@
 //! and `logic` is the module of a run, which checks every row, falls back, restarts and takes over newer
 //! builds.
 //!
-//! - Runs share a [`Cell`] for each module and compare one number a step to notice a new build.
+//! - Runs share a `Cell` for each module and compare one number a step to notice a new build.
 //! - Rows are not filled with the built-in answer before a plugin is asked, unless it wants that: the
 //!   built-in module answers missing and unusable rows afterwards, which costs nothing while all is well.
 //! - A batch is cut at fixed places (64 rows if its steps may run in parallel, else 1,024), so a fault
