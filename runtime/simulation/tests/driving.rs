@@ -455,7 +455,7 @@ fn unknown_modules_and_parameters_name_the_known_ones() {
     let text = error(ModuleSetting::new("idn"));
     assert_eq!(
         text,
-        "stack \"idm\": no controller is called \"idn\"; there are: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking, pole_balance, trailer_backing"
+        "stack \"idm\": no controller is called \"idn\"; expected one of: fuzzy_driver, fuzzy_mechanic, idm, pursuit, bay_parking, pole_balance, trailer_backing"
     );
     let text = error(ModuleSetting::new("idm").with("headway", -1.0));
     assert!(
@@ -484,7 +484,7 @@ fn a_fitness_stands_once_in_a_stack() {
     scenario.apply(edit).unwrap();
     let error = World::new(&scenario, &builtin_modules(), &RunOptions::default());
     let error = error.err().unwrap().to_string();
-    assert_eq!(error, "stack \"idm\": fitness \"safety\" is there twice");
+    assert_eq!(error, "stack \"idm\": fitness \"safety\" is listed twice");
 }
 
 #[test]
