@@ -150,7 +150,7 @@ pub struct RwPluginInfo {
     pub language: [u8; 16],
     /// Identifies the build; any text.
     pub build_id: [u8; 32],
-    /// What the plugin does, in one sentence.
+    /// Description of the plugin, in one sentence.
     pub doc: [u8; 160],
 }
 
@@ -360,7 +360,7 @@ pub struct RwParamInfo {
     pub default: f64,
     /// Step of a slider; 0 for continuous.
     pub step: f64,
-    /// What the parameter does, in one sentence.
+    /// Description of the parameter, in one sentence.
     pub doc: [u8; 160],
     /// Words of a choice, separated by `|`.
     pub choices: [u8; 256],

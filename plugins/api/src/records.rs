@@ -57,7 +57,7 @@ pub struct ControllerOutput {
     pub steering: f64,
 }
 
-/// What a vehicle can do now: input of a controller that drives by pedals, beside its [`ControllerInput`].
+/// Present capabilities of a vehicle: input of a controller that drives by pedals, beside its [`ControllerInput`].
 /// Accelerations are in the direction of the intended travel.
 ///
 /// [`DriveInput::acceleration`] and [`DriveInput::pedals`] take the acceleration to be linear in the pedal
@@ -134,7 +134,7 @@ impl DriveInput {
 pub struct PedalsInput {
     /// Input of every controller.
     pub seen: ControllerInput,
-    /// What its vehicle can do now.
+    /// Present capabilities of its vehicle.
     pub drive: DriveInput,
 }
 

@@ -1,4 +1,4 @@
-//! Deliberate ways to end the host's process.
+//! Deliberate terminations of the host's process.
 
 use crate::{hang_gently, null};
 use std::process::{Command, abort, exit};

@@ -53,7 +53,7 @@ pub struct Chaos {
 
 impl Default for Chaos {
     fn default() -> Self {
-        assert!(!is_evil("create"), "create is told to panic");
+        assert!(!is_evil("create"), "create panics on request");
         let chosen = MODES.iter().position(|mode| is_evil(mode));
         Self {
             mode: chosen.unwrap_or(0),
@@ -70,7 +70,7 @@ impl Default for Chaos {
 
 impl Drop for Chaos {
     fn drop(&mut self) {
-        assert!(MODES[self.mode] != "panic in drop", "drop is told to panic");
+        assert!(MODES[self.mode] != "panic in drop", "drop panics on request");
     }
 }
 

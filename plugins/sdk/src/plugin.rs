@@ -114,7 +114,7 @@ pub trait Plugin: Default + Send + 'static {
 }
 
 /// The agent of a row.
-# Agent id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Agent {
     /// Its id.
     pub id: u64,

@@ -1,4 +1,4 @@
-//! What behaviours see of other agents, and the effects they can request beyond their output row.
+//! View of other agents for behaviours, and the effects they can request beyond their output row.
 
 use crate::signals::SignalFacts;
 use roadwright_geometry::DVec2;

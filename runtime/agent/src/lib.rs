@@ -34,7 +34,7 @@
 //! struct Cruise;
 //!
 //! static PARAMETERS: [ParameterInfo; 1] =
-//!     [ParameterInfo::number("gain", "1/s", (0.0, 10.0), 0.5, "Acceleration per missing speed.")];
+//!     [ParameterInfo::number("gain", "1/s", (0.0, 10.0), 0.5, "Acceleration per unit of missing speed.")];
 //!
 //! impl Logic for Cruise {}
 //!

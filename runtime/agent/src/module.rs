@@ -19,7 +19,7 @@ pub struct ModuleInfo {
     pub id: &'static str,
     /// Name for people.
     pub name: &'static str,
-    /// What the module does, in one sentence.
+    /// Description of the module, in one sentence.
     pub doc: &'static str,
 }
 
@@ -61,7 +61,7 @@ pub struct Swap {
     pub from: String,
     /// Hash of the new version; empty for a built-in.
     pub to: String,
-    /// What happened, for people.
+    /// Description of the event, for users.
     pub note: String,
 }
 
@@ -95,7 +95,7 @@ pub struct Failure {
     pub depends_on_machine: bool,
 }
 
-/// What the logics of all kinds have in common. A logic without state needs to override nothing.
+/// Common part of the logics of all kinds. A logic without state needs to override nothing.
 pub trait Logic: Send + Sync {
     /// Returns the complete state between steps, for a save.
     fn save_state(&self) -> LogicState {
@@ -308,7 +308,7 @@ pub trait Behaviour: Logic {
     }
 }
 
-/// What the host records about one agent's drive beyond the rows that plugins receive: how close it came to
+/// The host's record of one agent's drive beyond the rows that plugins receive: how close it came to
 /// other vehicles, how much time it lost, and which rules it broke. All zeros are perfect, except for times,
 /// which are [`NOTHING`](roadwright_plugin_api::NOTHING) if no other vehicle came near.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -28,7 +28,7 @@ pub struct ParameterInfo {
     pub max: f64,
     /// Default value.
     pub default: f64,
-    /// What the parameter does, in one sentence.
+    /// Description of the parameter, in one sentence.
     pub doc: &'static str,
 }
 

@@ -1,9 +1,9 @@
-//! The laws of the built-in controllers as they are written in the documentation.
+//! The laws of the built-in controllers, as text for the documentation.
 
-/// What both laws for the speed of a queue and the fuzzy driver share.
+/// Text shared by the laws of `idm`, `pursuit` and the fuzzy driver.
 const HALTING: &str = "\
 halting speed, m/s: from it the vehicle can still stop 2 m behind the leader, which may
-brake as well, and 0.5 m before the place where it must stand; b = braking, r = reaction
+brake as well, and 0.5 m before the place where it must stop; b = braking, r = reaction
     safe(gap, v_front) = max(0, sqrt((b r)^2 + v_front^2 + 2 b max(0, gap)) - b r)
     v_halt = min(safe(leader_gap - 2, leader_speed), safe(stop_distance - 0.5, 0))";
 
@@ -13,7 +13,7 @@ way-point lies on the circle that the lane follows in the next 2 m or 0.3 s, and
 lane itself where that is tighter than the vehicle can drive
     steering = atan(wheelbase * 2 sin(waypoint_angle) / max(waypoint_distance, 0.5))";
 
-/// The law of a built-in controller, as plain text; `None` for others.
+/// Returns the law of a built-in controller as plain text; `None` for other modules.
 pub fn formulas(id: &str) -> Option<String> {
     match id {
         "idm" => Some(idm()),

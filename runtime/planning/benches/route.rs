@@ -1,10 +1,10 @@
 //! Routes between random places.
 //!
-//! `cargo bench -p roadwright-planning --bench route -- [FILE] [PAIRS]` plans between seeded pairs
-//! of lanes (1,000 on old-town by default), prints the CPU time of a route as one line of JSON, and
-//! holds every travel time to that of a plain Dijkstra search. That one knows nothing of restrictions by
-//! way of roads, of roads that are not for all, and of room for changes: where there are such, some
-//! routes take longer, and none may take less.
+//! `cargo bench -p roadwright-planning --bench route -- [FILE] [PAIRS]` plans between seeded pairs of lanes
+//! (1,000 on old-town by default), prints the CPU time per route as one line of JSON, and compares every
+//! travel time with that of a plain Dijkstra search. The plain search ignores restrictions with via ways,
+//! restricted roads and the room for lane changes. In networks that have them some routes take longer, but
+//! none may take less time.
 
 use cpu_time::ProcessTime;
 use petgraph::algo::dijkstra;
@@ -18,7 +18,7 @@ use roadwright_scenario::junction::{Turn, layout};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::path::PathBuf;
 
-/// Place of the goals on their lanes, m: far enough on for a change to that lane.
+/// Position of the goals on their lanes, m: far enough along for a change to that lane.
 const GOAL_S: f64 = 20.0;
 
 fn main() {
@@ -78,15 +78,15 @@ fn main() {
     );
     assert!(
         least > -SAME,
-        "a route is faster than the fastest one: {least} s"
+        "a route is faster than the fastest possible one: {least} s"
     );
 }
 
-/// Times that differ by less are the same, s.
+/// Tolerance for equal times, s.
 const SAME: f64 = 1e-6;
 
-/// How much longer the routes take than by Dijkstra's algorithm: the least and the most of it, s, and how
-/// many do.
+/// Compares travel times with those of Dijkstra's algorithm. Returns the least and the largest excess, s, and
+/// the number of routes that take longer.
 fn compare(
     graph: &LaneGraph,
     questions: &[PlannerInput],

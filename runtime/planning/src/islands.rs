@@ -1,20 +1,20 @@
-//! Which roads that are not for all hang together.
+//! Connected areas of restricted roads.
 //!
-//! A search that enters private ground may only come to goals there. Without knowing which ground
-//! belongs to which goal it would look at every car park that it passes.
+//! A search that enters private ground may only reach goals there. Without knowing which ground belongs to
+//! which goal it would explore every car park that it passes.
 
 use roadwright_scenario::RoadAccess;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 
-/// Stands for no island: the lanelet is for all.
+/// Marks a lanelet without access restrictions, which belongs to no island.
 const OPEN: u32 = u32::MAX;
 
-/// The island of each lanelet that is not for all: lanelets that hang together without public ones
-/// between them, whichever way they are driven.
+/// Island of each restricted lanelet: restricted lanelets that are connected, in either driving direction,
+/// without public lanelets between them.
 pub(crate) struct Islands(Vec<u32>);
 
 impl Islands {
-    /// The islands of a graph; `None` if all of it is for all. O(lanelets).
+    /// Finds the islands of a graph; `None` if no road is restricted. O(lanelets).
     pub(crate) fn of(graph: &LaneGraph) -> Option<Self> {
         let is_closed = |id: LaneletId| graph.lanelet(id).road_access != RoadAccess::All;
         let count = graph.lanelets().len() as LaneletId;
@@ -37,7 +37,7 @@ impl Islands {
         })
     }
 
-    /// Whether two lanelets lie on one island.
+    /// Whether two lanelets are on the same island.
     #[inline]
     pub(crate) fn are_one(&self, a: LaneletId, b: LaneletId) -> bool {
         let island = self.0[a as usize];

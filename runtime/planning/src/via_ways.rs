@@ -1,11 +1,12 @@
-//! Restrictions by way of roads in the search for routes.
+//! Restrictions with via ways in the route search.
 //!
-//! Whether a road may be driven can depend on the roads before it. So a lanelet on such a way is a place of
-//! its own for who has come along it, beside its plain place for all others:
+//! Whether a road may be driven can depend on the previous roads. A lanelet on a via way therefore has an
+//! additional place for vehicles that have followed the restriction's roads so far, beside its plain place
+//! for all others:
 //!
 //! ```text
-//!   from ---> via' ---x   to        `via'` is `via` for who comes from `from`: it leads on
-//!   else ---> via  ---->  to        to all but `to`
+//!   from ---> via' ---x   to        `via'` is `via` for vehicles from `from`: it
+//!   else ---> via  ---->  to        leads on to all but `to`
 //! ```
 //!
 //! Networks without such restrictions have plain places only.
@@ -14,26 +15,27 @@ use roadwright_scenario::Followed;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
 use std::collections::BTreeMap;
 
-/// A lanelet, or one for who has come along a way: plain places have the numbers of their lanelets.
+/// A lanelet, or a lanelet together with the via ways followed so far. Plain places have the numbers of their
+/// lanelets.
 pub(crate) type Place = u32;
 
-/// The places of a graph beside the plain ones, and where they lead.
+/// Additional places of a graph, and the moves between places.
 pub(crate) struct ViaWays {
     plain: u32,
-    /// The lanelets of the other places, in the order of their numbers.
+    /// Lanelets of the additional places, in the order of their numbers.
     lanelets: Vec<LaneletId>,
     known: BTreeMap<(LaneletId, Followed), Place>,
-    /// Where driving from a place onto a lanelet leads, where that is not its plain place; `None`: it is
-    /// forbidden.
+    /// Result of driving from a place onto a lanelet, if it is not the plain place of that lanelet; `None` if
+    /// it is forbidden.
     moves: BTreeMap<(Place, LaneletId), Option<Place>>,
-    /// Whether a plain place has such moves.
+    /// Whether each plain place has such moves.
     has_moves: Vec<bool>,
-    /// For lanelets with several places the one for who may have come along any of their ways.
+    /// For lanelets with several places, the place of a vehicle that may have followed any of their via ways.
     careful: BTreeMap<LaneletId, Place>,
 }
 
 impl ViaWays {
-    /// The ways of a graph; `None` if it has no restrictions of that kind.
+    /// Finds the via ways of a graph; `None` if it has no restrictions of this kind.
     pub(crate) fn of(graph: &LaneGraph) -> Option<Self> {
         if graph.via_rules().is_empty() {
             return None;
@@ -68,7 +70,7 @@ impl ViaWays {
         Some(ways)
     }
 
-    /// Follows all that lead on from open places.
+    /// Adds all places that can be reached from open places.
     fn spread(&mut self, graph: &LaneGraph, open: &mut Vec<(Place, LaneletId, Followed)>) {
         while let Some((place, id, followed)) = open.pop() {
             let lanelet = graph.lanelet(id);
@@ -90,7 +92,7 @@ impl ViaWays {
         }
     }
 
-    /// The place of a lanelet for who has followed something.
+    /// Returns the place of a lanelet for a vehicle that has followed some via ways.
     fn place(
         &mut self,
         graph: &LaneGraph,
@@ -109,12 +111,12 @@ impl ViaWays {
         place
     }
 
-    /// Places in all.
+    /// Total number of places.
     pub(crate) fn count(&self) -> usize {
         self.plain as usize + self.lanelets.len()
     }
 
-    /// The lanelet of a place.
+    /// Returns the lanelet of a place.
     #[inline]
     pub(crate) fn lanelet(&self, place: Place) -> LaneletId {
         match place.checked_sub(self.plain) {
@@ -123,7 +125,7 @@ impl ViaWays {
         }
     }
 
-    /// Where driving from a place onto a lanelet leads; `None` if it is forbidden.
+    /// Returns the place reached by driving from a place onto a lanelet; `None` if it is forbidden.
     #[inline]
     pub(crate) fn onto(&self, from: Place, id: LaneletId) -> Option<Place> {
         if self.has_moves.get(from as usize) == Some(&false) {
@@ -132,8 +134,8 @@ impl ViaWays {
         self.moves.get(&(from, id)).copied().unwrap_or(Some(id))
     }
 
-    /// Where a trip begins of which nobody knows what it has come along: as if it had come along all ways
-    /// that lead there.
+    /// Returns the place where a trip with an unknown history begins: as if the vehicle had followed all via
+    /// ways that lead there.
     pub(crate) fn careful(&self, id: LaneletId) -> Place {
         self.careful.get(&id).copied().unwrap_or(id)
     }

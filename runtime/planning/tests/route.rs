@@ -11,7 +11,7 @@ use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
 
-/// A grid of streets, 100 m apart, with `lanes` lanes each way.
+/// A grid of streets, 100 m apart, with `lanes` lanes in each direction.
 fn grid(count: i32, lanes: usize) -> (Scenario, LaneGraph) {
     let mut scenario = Scenario::new("grid");
     let style = RoadStyle {
@@ -52,7 +52,7 @@ fn plan(graph: &LaneGraph, delays: &[f32], input: PlannerInput) -> (Vec<LaneletI
     (routes[range].to_vec(), outputs[0].travel_time)
 }
 
-/// Place of the goal on its lane, m: far enough on for a change to that lane.
+/// Position of the goal on its lane, m: far enough along for a change to that lane.
 const GOAL_S: f64 = 20.0;
 
 fn ask(lanelet: LaneletId, goal_strip: LaneletId) -> PlannerInput {
@@ -66,8 +66,8 @@ fn ask(lanelet: LaneletId, goal_strip: LaneletId) -> PlannerInput {
     }
 }
 
-/// Least travel times to all lanelets by relaxing until nothing changes (Bellman and Ford): the
-/// better of those of who has not entered stricter roads yet, and of who has.
+/// Returns the shortest travel times to all lanelets by relaxation until nothing changes (Bellman and Ford):
+/// the better of the times before and after entering stricter roads.
 fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
     let strictness = |id: LaneletId| match graph.lanelet(id).road_access {
         RoadAccess::All => 0,
@@ -80,7 +80,7 @@ fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
     relax(graph, delays, &mut out, |from, to| {
         strictness(to) <= strictness(from)
     });
-    // Whoever goes in begins somewhere where going out has led to.
+    // An inward part begins anywhere that the outward part has reached.
     let mut inward = out.clone();
     relax(graph, delays, &mut inward, |from, to| {
         strictness(to) >= strictness(from) && strictness(to) < 3
@@ -88,7 +88,7 @@ fn all_times(graph: &LaneGraph, start: LaneletId, delays: &[f32]) -> Vec<f64> {
     out.iter().zip(&inward).map(|(a, b)| a.min(*b)).collect()
 }
 
-/// Lets times spread where driving from one lanelet onto another is allowed.
+/// Propagates times as far as driving from one lanelet onto another is allowed.
 fn relax(
     graph: &LaneGraph,
     delays: &[f32],
@@ -152,7 +152,7 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
         let mut town = scenario.clone();
         for (id, road) in scenario.network().roads() {
             let mut road = road.clone();
-            // Half of the streets are for all.
+            // Half of the streets are unrestricted.
             let at = stream.next_in(-7.0, 7.0).max(0.0) as usize;
             road.access = accesses[at];
             town.apply(Edit::Road(id, Some(Box::new(road)))).unwrap();
@@ -161,7 +161,7 @@ fn routes_past_roads_that_are_not_for_all_are_the_fastest_ones() {
         let counts = hold_to_the_fastest(&graph, &[]);
         (reached, closed) = (reached + counts.0, closed + counts.1);
     }
-    // Both happen often, or nothing was compared.
+    // Both cases must be frequent, or nothing was compared.
     assert!(reached > 100 && closed > 100, "{reached} {closed}");
 }
 
@@ -184,7 +184,7 @@ fn routes_across_lines_that_must_not_be_crossed_are_the_fastest_ones() {
         assert_eq!(graph.lanelets().len(), before.lanelets().len());
         let (reached, _) = hold_to_the_fastest(&graph, &[]);
         assert!(reached > 100, "{reached}");
-        // Looking back from a goal finds what looking ahead finds.
+        // The backward search from a goal agrees with the forward search.
         let class = VehicleClass::from_number(0);
         let all = 0..graph.lanelets().len() as LaneletId;
         for goal in all.clone().step_by(41) {
@@ -198,8 +198,8 @@ fn routes_across_lines_that_must_not_be_crossed_are_the_fastest_ones() {
     assert!(lanes > 100, "{lanes}");
 }
 
-/// Least travel times to all lanelets where it matters what was driven before, by relaxing each pair of
-/// lanelet and ways followed.
+/// Returns the shortest travel times to all lanelets if the history matters, by relaxing each pair of lanelet
+/// and via ways followed.
 fn times_along_ways(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
     let mut best = std::collections::BTreeMap::new();
     let mut open = std::collections::VecDeque::new();
@@ -314,7 +314,7 @@ fn routes_past_restrictions_by_way_of_roads_are_the_fastest_ones() {
             reached += 1;
             if times[goal as usize] > before[goal as usize] + 1e-9 {
                 let (shorter, _) = plan(&plain, &[], ask(start, goal));
-                // What is driven without them breaks one.
+                // The route without restrictions violates one.
                 assert!(!graph.keeps_via_rules(&shorter), "{start} to {goal}");
                 longer += 1;
             }
@@ -371,14 +371,14 @@ fn who_is_planned_anew_on_the_way_keeps_it_too_and_nobody_is_left_without_a_rout
     let forbidden = with(&[(RestrictionKind::No, to)]);
     let (around, _) = plan(&forbidden, &[], ask(start, goal));
     assert!(around.len() > 3, "{around:?}");
-    // Where all ways on are forbidden it may not have come from there after all.
+    // If all continuations are forbidden, the vehicle cannot have come from there after all.
     let all: Vec<_> = exits.iter().map(|&to| (RestrictionKind::No, to)).collect();
     let (route, _) = plan(&with(&all), &[], ask(start, goal));
     assert_eq!(route, direct);
 }
 
-/// Two public streets, joined by a yard in the middle and by a long way round; a second yard hangs
-/// on the far street.
+/// Two public streets, joined by a yard in the middle and by a long detour; a second yard is connected to the
+/// far street.
 ///
 /// ```text
 ///   1 ---A---+---B--- 2        C: the yard, private
@@ -455,27 +455,27 @@ fn nobody_drives_through_a_yard_but_everybody_to_a_goal_in_it() {
     const D: usize = 3;
     const E: usize = 4;
     const F: usize = 5;
-    // From the upper street to the lower one: through C where it is for all, else round.
+    // From the upper street to the lower one: through C if it is public, otherwise round it.
     assert_eq!(roads_of(RoadAccess::All, (A, -1), (E, 1)), [A, C, E]);
     for access in &RoadAccess::ALL[1..] {
         let round = roads_of(*access, (A, -1), (E, 1));
         assert_eq!(round, [A, B, F, E], "{access:?}");
     }
     for access in &RoadAccess::ALL[1..6] {
-        // A goal in the yard is come to by the nearest gate, and left by any.
+        // A goal in the yard is reached by the nearest gate, and left by any.
         assert_eq!(roads_of(*access, (A, -1), (C, -1)), [A, C]);
         assert_eq!(roads_of(*access, (C, -1), (E, 1)), [C, E]);
         // Two yards with a street between them: from one to the other, but not through the first.
         assert_eq!(roads_of(*access, (C, -1), (D, -1)), [C, D]);
         assert_eq!(roads_of(*access, (A, -1), (D, -1)), [A, B, F, D]);
     }
-    // Nobody drives onto a closed road; who has been placed there leaves it.
+    // No route leads onto a closed road, but a vehicle that was placed there may leave.
     assert_eq!(roads_of(RoadAccess::No, (A, -1), (C, -1)), [0; 0]);
     assert_eq!(roads_of(RoadAccess::No, (C, -1), (E, 1)), [C, E]);
 }
 
-/// Compares routes between many pairs of lanelets with the times of a plain search. Returns how many
-/// there are, and between how many pairs there is none.
+/// Compares routes between many pairs of lanelets with the times of a plain search. Returns the number of
+/// routes, and the number of pairs without one.
 fn hold_to_the_fastest(graph: &LaneGraph, delays: &[f32]) -> (usize, usize) {
     let mut counts = (0, 0);
     let lanelets = graph.lanelets().len() as LaneletId;
@@ -596,8 +596,8 @@ fn a_goal_behind_is_not_reached_by_changing_lanes() {
 #[test]
 fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
     let (_, graph) = grid(4, 2);
-    // Over a junction from the end of a right lane, where no change can be made any more, to the right
-    // lane beyond, which lies beside the one of the goal.
+    // Over a junction from the end of a right lane, where changes are no longer possible, to the right lane
+    // beyond, which lies beside the lane of the goal.
     let over = (0..graph.lanelets().len() as LaneletId).filter_map(|start| {
         let here = graph.lanelet(start);
         let is_right = !here.is_connection() && here.right == lane_graph::NO_LANELET;
@@ -621,7 +621,8 @@ fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
             let (route, _) = plan(&graph, &[], input);
             route.len().checked_sub(2).map(|last| route[last])
         };
-        // With room one changes. Without, one comes to the lane another way, if there is one.
+        // With enough room the vehicle changes lanes. Without it, the lane is reached by another route, if
+        // there is one.
         assert_eq!(last_step(60.0), Some(beyond));
         count += 1;
         others += usize::from(last_step(6.0) != Some(beyond));
@@ -631,7 +632,8 @@ fn a_goal_at_the_start_of_a_lane_is_not_changed_to_from_beside() {
 
 #[test]
 fn lane_changes_are_planned_where_there_is_room_for_them() {
-    // A street of two lanes each way, cut by side streets every 60 m, where the last piece turns left.
+    // A street with two lanes in each direction, cut by side streets every 60 m, where the last piece turns
+    // left.
     let mut scenario = Scenario::new("street");
     let mut draw = |a: (f64, f64), b: (f64, f64), lanes| {
         let style = RoadStyle {
@@ -657,7 +659,7 @@ fn lane_changes_are_planned_where_there_is_room_for_them() {
         let all = 0..graph.lanelets().len() as LaneletId;
         all.min_by(|a, b| near(a).total_cmp(&near(b))).unwrap()
     };
-    // From the right lane, into the street to the left.
+    // From the right lane into the street to the left.
     let (start, goal) = (at(0.0, -4.9), at(481.6, 10.0));
     assert!(graph.lanelet(start).right == lane_graph::NO_LANELET);
     let (route, _) = plan(&graph, &[], ask(start, goal));
@@ -671,7 +673,7 @@ fn lane_changes_are_planned_where_there_is_room_for_them() {
         .sum();
     let room = room - graph.lanelet(goal).length();
     assert!((200.0..320.0).contains(&room), "{room} m before the turn");
-    // It is one way without a gap.
+    // The route is continuous.
     for pair in route.windows(2) {
         let lanelet = graph.lanelet(pair[0]);
         let is_beside = [lanelet.left, lanelet.right].contains(&pair[1]);
