@@ -168,7 +168,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
         Fine("its steps change the floating point mode"),
     ),
     // While it is loaded, made and asked for the first time.
-    ("create", Fails("loading", "create is told to panic")),
+    ("create", Fails("loading", "create panics on request")),
     ("start null", Fails("loading", "SIGSEGV")),
     ("start exit", Fails("loading", "Ended the process")),
     ("claim to be good", Fails("loading", "Ended the process")),
