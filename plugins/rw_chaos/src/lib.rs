@@ -70,7 +70,10 @@ impl Default for Chaos {
 
 impl Drop for Chaos {
     fn drop(&mut self) {
-        assert!(MODES[self.mode] != "panic in drop", "drop panics on request");
+        assert!(
+            MODES[self.mode] != "panic in drop",
+            "drop panics on request"
+        );
     }
 }
 

@@ -165,7 +165,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("panic in drop", Fine("drive")),
     (
         "rounding mode",
-        Fine("its steps change the floating point mode"),
+        Fine("its steps change the floating-point mode"),
     ),
     // While it is loaded, made and asked for the first time.
     ("create", Fails("loading", "create panics on request")),
@@ -185,7 +185,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("infinite", Fails("loading", "infinite steering")),
     ("huge", Fails("loading", "out of -50 to 50")),
     ("out of range", Fails("loading", "out of -1.6 to 1.6")),
-    ("no status", Fails("usual inputs", "is status set?")),
+    ("no status", Fails("usual inputs", "does it set status?")),
     ("write beyond", Fails("usual inputs", "beyond its rows")),
     (
         "write inputs",
@@ -222,7 +222,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("200 us a row", Fails("speed", "us an agent, budget 5 us")),
     (
         "20 ms a call",
-        Fails("speed", "us for a call about one agent"),
+        Fails("speed", "us for a call with one agent"),
     ),
     ("much memory", Fails("speed", "budget 5 us")),
     ("leaked memory", Fails("leaks", "MiB after")),

@@ -151,7 +151,7 @@ fn plugins_need_permission() {
     // A second time it is there already.
     let again = roadwright(folder.path(), &name);
     assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("is there already"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains("already exists"));
     fine(&roadwright(
         folder.path(),
         &["plugin", "dev", "mine", "--into", "plugins", "--once"],

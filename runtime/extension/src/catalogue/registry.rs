@@ -1,4 +1,4 @@
-//! The modules to choose from, and how they do.
+//! The available modules and their health.
 
 use super::{Catalogue, FileState, KnownFile, ModuleRow};
 use crate::native::{AsController, AsFitness, AsPlanner, AsSignals, Cell, Kind, Native};
@@ -6,7 +6,7 @@ use roadwright_agent::{Choosable, Entry, ModuleKind, Registry};
 use std::sync::Arc;
 
 impl Catalogue {
-    /// All modules: those that are built in, plugins, scripts.
+    /// Returns all modules: built-ins, plugins and scripts.
     pub(crate) fn registry(&self) -> Registry {
         let mut registry = self.options.builtin.clone();
         let cells: Vec<Arc<Cell>> = self.plugins().cells.values().cloned().collect();
@@ -27,8 +27,8 @@ impl Catalogue {
     where
         Native<K>: IntoLogic<K::Logic>,
     {
-        // One that may not run or is in quarantine is not there for new runs; those that use it
-        // already go on with what stands in for it.
+        // A module that may not run or is in quarantine is not available to new runs. Runs that already use
+        // it continue with its fallback.
         if !cell.has_been_active() {
             return;
         }
@@ -40,7 +40,7 @@ impl Catalogue {
         }));
     }
 
-    /// All plugins, with how they do.
+    /// Returns the rows of all plugins.
     pub(crate) fn plugin_rows(&self) -> Vec<ModuleRow> {
         let plugins = self.plugins();
         let row = |cell: &Arc<Cell>| {
@@ -60,7 +60,7 @@ impl Catalogue {
     }
 }
 
-/// Logic by kind, out of the one type that serves all of them.
+/// Converts the one type that serves all kinds into the logic of a kind.
 pub(crate) trait IntoLogic<L: Choosable + ?Sized> {
     fn into_logic(self) -> Box<L>;
 }
