@@ -183,8 +183,8 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("nan", Fails("loading", "NaN acceleration")),
     ("some nan", Fails("loading", "NaN acceleration")),
     ("infinite", Fails("loading", "infinite steering")),
-    ("huge", Fails("loading", "out of -50 to 50")),
-    ("out of range", Fails("loading", "out of -1.6 to 1.6")),
+    ("huge", Fails("loading", "outside -50 to 50")),
+    ("out of range", Fails("loading", "outside -1.6 to 1.6")),
     ("no status", Fails("usual inputs", "does it set status?")),
     ("write beyond", Fails("usual inputs", "beyond its rows")),
     (
@@ -219,7 +219,7 @@ const VERDICTS: [(&str, Verdict); 47] = [
     ("hidden state", Fails("state", "saved and restored")),
     ("shared scratch", Fails("two threads", "as it declares")),
     // What it costs.
-    ("200 us a row", Fails("speed", "us an agent, budget 5 us")),
+    ("200 us a row", Fails("speed", "us per agent, budget 5 us")),
     (
         "20 ms a call",
         Fails("speed", "us for a call with one agent"),
@@ -668,7 +668,7 @@ fn an_isolated_plugin_has_the_memory_that_it_is_given() {
     };
     let said = drive("leaked memory", "512", 1);
     // What the program itself sets aside counts as well, and has to leave the plugin most of it.
-    let used = said.split(" MiB of the 512 MiB that it may").next();
+    let used = said.split(" MiB of its limit of 512 MiB").next();
     let used = used.and_then(|before| before.rsplit(' ').next()?.parse::<u32>().ok());
     assert!(used.is_some_and(|used| used <= 512), "{said}");
     let said = drive("leaked memory", "4096", 0);

@@ -65,7 +65,7 @@ fn a_call_that_is_given_up_hears_so_and_its_answer_is_not_used() {
     assert!(worst > 0.5 && worst < 20.0, "{worst}");
     let swaps = world.swaps();
     assert_eq!(swaps.len(), 1, "{swaps:?}");
-    assert!(swaps[0].note.contains("it was given up"), "{swaps:?}");
+    assert!(swaps[0].note.contains("abandoned because"), "{swaps:?}");
     assert!(swaps[0].note.contains("restart 1 of 3"), "{swaps:?}");
     let log = bench.row(PROBE).log.join("\n");
     assert!(log.contains("heard that it is given up"), "{log}");

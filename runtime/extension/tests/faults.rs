@@ -64,7 +64,7 @@ fn another_major_version_is_refused_without_running_it() {
     // It would crash if it were loaded.
     let definitions = ["MAJOR=2", "CRASH_AT_LOAD"];
     let said = refused(&c_plugin(folder.path(), "a", &definitions, &["-lm"]));
-    let expected = "Built for plugin ABI 2, this Roadwright speaks 1. Rebuild with SDK 1.x";
+    let expected = "Built for plugin ABI 2, but this Roadwright uses 1; rebuild with SDK 1.x";
     assert!(
         said.to_lowercase().contains(&expected.to_lowercase()),
         "{said}"
@@ -76,7 +76,7 @@ fn a_plugin_that_needs_a_newer_host_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let said = refused(&c_plugin(folder.path(), "a", &["MIN_MINOR=4"], &["-lm"]));
     assert!(
-        said.contains("needs ABI 1.4, host has 1.1: update Roadwright"),
+        said.contains("needs ABI 1.4, but this host has 1.1; update Roadwright"),
         "{said}"
     );
 }
@@ -95,7 +95,7 @@ fn a_library_for_another_computer_is_named() {
     bench.put("x.so", &bytes);
     let said = bench.said();
     assert!(
-        said.contains("aarch64 Linux library, this computer needs x86-64 Linux"),
+        said.contains("aarch64 Linux library, but this computer needs x86-64 Linux"),
         "{said}"
     );
 }
@@ -175,8 +175,8 @@ fn unusable_numbers_are_replaced_row_by_row_and_too_many_take_the_plugin_out() {
     for (mode, words) in [
         (2.0, "NaN acceleration"),
         (3.0, "infinite steering"),
-        (4.0, "an acceleration out of"),
-        (17.0, "a steering angle out of"),
+        (4.0, "an acceleration outside"),
+        (17.0, "a steering angle outside"),
     ] {
         let bench = chaos_bench();
         let mut world = chaos_world(&bench, mode);
@@ -187,7 +187,7 @@ fn unusable_numbers_are_replaced_row_by_row_and_too_many_take_the_plugin_out() {
         assert!(said.contains("input saved to"), "{said}");
         let notes: Vec<_> = world.swaps().iter().map(|swap| &swap.note).collect();
         assert!(
-            notes[0].contains("unusable answers for 10 steps"),
+            notes[0].contains("invalid answers for 10 steps"),
             "{notes:?}"
         );
         assert!(notes[0].contains(words), "{notes:?}");
@@ -340,7 +340,7 @@ fn a_changed_floating_point_mode_is_corrected_and_told() {
         let mut world = bench.world(&scenario, Slot::Controller, id, RunOptions::default());
         run(&mut world, 2.0);
         let said = bench.said();
-        assert!(said.contains("changes the floating point mode"), "{said}");
+        assert!(said.contains("changes the floating-point mode"), "{said}");
         // Denormal numbers are still numbers here.
         assert!(std::hint::black_box(f64::MIN_POSITIVE) / std::hint::black_box(4.0) > 0.0);
     }
@@ -379,7 +379,7 @@ fn state_of_another_schema_starts_fresh_and_says_so() {
         "{note}"
     );
     assert!(note.contains("started fresh for"), "{note}");
-    assert!(note.contains("gain is gone"), "{note}");
+    assert!(note.contains("gain was removed"), "{note}");
     assert!(note.contains("strength is new"), "{note}");
     // Its parameters can be set by a live edit now.
     assert_eq!(bench.row(id).parameters[0].key, "strength");

@@ -40,7 +40,7 @@ fn one_that_eats_memory_is_stopped_and_told() {
     run(&mut world, 3.0);
     let said = notes(&world);
     assert!(said.contains("its process crashed (SIGSEGV)"), "{said}");
-    assert!(said.contains("MiB of the 768 MiB that it may"), "{said}");
+    assert!(said.contains("MiB of its limit of 768 MiB"), "{said}");
     assert!(said.contains("idm drives"), "{said}");
     assert_eq!(bench.row(PROBE).lamp, Lamp::Faulted);
     assert!(world.counts().active > 0);

@@ -109,7 +109,7 @@ fn pedals_out_of_range_are_replaced_by_the_built_in_module_and_counted() {
     assert!(matches!(files[0].state, FileState::Rejected(_)));
     let said = bench.said();
     assert!(
-        said.contains("controller gave a throttle out of 0 to 1"),
+        said.contains("controller gave a throttle outside 0 to 1"),
         "{said}"
     );
 }
@@ -121,7 +121,7 @@ fn a_table_without_the_function_is_none() {
     bench.put_file("foot.so", &foot(folder.path(), "foot", &["SHORT"]));
     // It has no `step` either, so there is nothing to ask.
     assert!(
-        bench.said().contains("the plugin offers no step"),
+        bench.said().contains("the plugin does not provide step"),
         "{}",
         bench.said()
     );

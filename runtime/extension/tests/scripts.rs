@@ -75,7 +75,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "import \"../secret\" as s; fn behave(agent) {}",
             "x.rhai:1:1",
-            "imports are named by",
+            "import names consist of",
         ),
         (
             "parameter(\"a\", 9.0, 0.0, 1.0, \"\", \"\"); fn behave(agent) {}",
@@ -148,7 +148,7 @@ fn what_can_be_known_is_found_before_running() {
         (inside("me.goto(1, 2);"), 2, "did you mean \"go_to\"?"),
         ("fn slow(who) {\n  who.speed_fctor = 0.5;\n}\nfn behave(agent) { if agent.time > 1e9 { slow(agent); } }".into(), 2, "did you mean \"speed_factor\"?"),
         ("fn on_message(a, m) {\n  if m.topc == \"x\" {}\n}\nfn behave(agent) {}".into(), 2, "did you mean \"topic\"?"),
-        ("let count = 0;\nfn behave(agent) { count += 1; }".into(), 2, "kept in agent.memory"),
+        ("let count = 0;\nfn behave(agent) { count += 1; }".into(), 2, "keep changing values in agent.memory"),
         ("fn behave(agent) {\n  agent.memory.laps += 1; }".into(), 2, "agent.memory.name ?? 0"),
     ] {
         let text: String = text;

@@ -245,7 +245,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
         ("fn decide() { 1 }", "write fn decide(signal)"),
         (
             "fn decide(signal) {} fn behave(agent) {}",
-            "a behaviour, with behave, or decides",
+            "either a behaviour, with behave, or a signal controller",
         ),
         (
             "fn behave(agent) { let s = agent.signal(1); s.stage = 3; }",
@@ -512,8 +512,8 @@ fn what_a_plugin_leaves_open_or_gets_wrong_is_decided_by_demand() {
     for (definition, said) in [
         ("LEFT_OPEN", ""),
         ("WRONG_STAGE=2", "stage 2 of 2"),
-        ("WRONG_STAGE=-7", "a stage out of -1 to 31"),
-        ("FAILS", "gave -6"),
+        ("WRONG_STAGE=-7", "a stage outside -1 to 31"),
+        ("FAILS", "returned -6"),
     ] {
         let bench = Bench::new();
         bench.put_file("own.so", &signal_plugin(&bench, "own", &[definition]));
@@ -604,5 +604,5 @@ fn a_host_that_is_too_old_is_named() {
         .err()
         .unwrap()
         .to_string();
-    assert!(said.contains("needs ABI 1.2, host has 1.1"), "{said}");
+    assert!(said.contains("needs ABI 1.2, but this host has 1.1"), "{said}");
 }

@@ -383,7 +383,7 @@ fn scripts_cannot_speak_for_the_host() {
     assert!(
         faults
             .keys()
-            .any(|text| text.contains("no control characters")),
+            .any(|text| text.contains("must not contain control characters")),
         "{faults:?}"
     );
     assert_eq!(road.is_gone(2), None);

@@ -1,4 +1,4 @@
-//! Compiled plugins: looked at, tried in a child process, copied, loaded, asked, replaced.
+//! Compiled plugins: inspected, tested in a child process, copied, loaded, called and replaced.
 
 pub(crate) mod backend;
 mod calls;
@@ -31,7 +31,7 @@ pub(crate) use serve::serve;
 use backend::Fault;
 use roadwright_agent::ParameterInfo;
 
-/// What parameters a build has: asks an instance of it.
+/// Returns the parameters of a build, from an instance of it.
 pub(crate) fn parameters_of(
     cell: &Cell,
     generation: &Generation,
