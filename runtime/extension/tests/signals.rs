@@ -604,5 +604,8 @@ fn a_host_that_is_too_old_is_named() {
         .err()
         .unwrap()
         .to_string();
-    assert!(said.contains("needs ABI 1.2, but this host has 1.1"), "{said}");
+    assert!(
+        said.contains("needs ABI 1.2, but this host has 1.1"),
+        "{said}"
+    );
 }

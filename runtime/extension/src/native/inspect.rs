@@ -103,7 +103,9 @@ pub enum InspectError {
         found: u16,
     },
     /// The plugin needs a newer host.
-    #[error("needs ABI {ABI_MAJOR}.{needed}, but this host has {ABI_MAJOR}.{ABI_MINOR}; update Roadwright")]
+    #[error(
+        "needs ABI {ABI_MAJOR}.{needed}, but this host has {ABI_MAJOR}.{ABI_MINOR}; update Roadwright"
+    )]
     Minor {
         /// Minor version that the plugin needs.
         needed: u16,

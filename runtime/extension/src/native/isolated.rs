@@ -106,8 +106,9 @@ impl Isolated {
             share_memory(&memory_path, layout.size as u64).map_err(io("share memory with"))?;
         let (socket, theirs) = UnixStream::pair().map_err(io("talk to"))?;
         let theirs: OwnedFd = theirs.into();
-        let mut helper = helper_program(&cell.helper)
-            .ok_or_else(|| Fault::fatal("no helper program for isolated modules is configured".into()))?;
+        let mut helper = helper_program(&cell.helper).ok_or_else(|| {
+            Fault::fatal("no helper program for isolated modules is configured".into())
+        })?;
         let child = helper
             .arg("serve")
             .arg(library)
@@ -283,7 +284,9 @@ impl Link {
                 let how = ending(status);
                 Fault::of_process(format!("its process crashed ({how}){}", self.memory_hint()))
             }
-            Err(error) => Fault::of_process(format!("the status of its process is unknown: {error}")),
+            Err(error) => {
+                Fault::of_process(format!("the status of its process is unknown: {error}"))
+            }
         }
     }
 

@@ -46,7 +46,8 @@ pub(crate) fn probe(helper: &[OsString], library: &Path) -> Result<(), String> {
             now.clone_into(&mut phase);
         }
     });
-    let ending = ending.map_err(|error| format!("the status of the trial process is unknown: {error}"))?;
+    let ending =
+        ending.map_err(|error| format!("the status of the trial process is unknown: {error}"))?;
     if ending.is_late {
         let patience = PATIENCE.as_secs();
         return Err(format!(

@@ -105,7 +105,9 @@ pub(crate) fn checked_route<'a>(
     let count = roads.lanelets.len() as u32;
     // Checked before the transitions, which look these numbers up.
     if let Some(unknown) = lanelets.iter().find(|&&lanelet| lanelet >= count) {
-        return Err(format!("planner returned lanelet {unknown}, but there are only {count}"));
+        return Err(format!(
+            "planner returned lanelet {unknown}, but there are only {count}"
+        ));
     }
     let is_joined = |pair: &[u32]| {
         let from = &roads.lanelets[pair[0] as usize];

@@ -87,10 +87,7 @@ impl std::fmt::Display for Wants {
             parts.push(format!("at most {} m/s", self.desired_speed));
         }
         if self.speed_factor != none.speed_factor {
-            parts.push(format!(
-                "{} of the allowed speed",
-                self.speed_factor
-            ));
+            parts.push(format!("{} of the allowed speed", self.speed_factor));
         }
         if self.is_stopped {
             parts.push("to stand".into());
@@ -590,7 +587,9 @@ impl Memory {
             ));
         }
         if !content.memory.contains_key(name) && content.memory.len() == MOST_MEMORY {
-            return Err(format!("memory.{name}: at most {MOST_MEMORY} entries are allowed"));
+            return Err(format!(
+                "memory.{name}: at most {MOST_MEMORY} entries are allowed"
+            ));
         }
         content.memory.insert(name.into(), value);
         Ok(())

@@ -22,7 +22,11 @@ const MOST_BRANCHES: usize = 400;
 /// avoid.
 const CERTAIN: [&str; 2] = ["a number is needed here", "an agent or its id is needed"];
 /// Fragments of such messages.
-const CERTAIN_WITHIN: [&str; 3] = ["there is no indicator", "there is no slot", "there is no side"];
+const CERTAIN_WITHIN: [&str; 3] = [
+    "there is no indicator",
+    "there is no slot",
+    "there is no side",
+];
 
 /// Returns the run-time errors of a script that compiles, in text order. Calls its handlers and discards
 /// their effects. `folder` contains its imports.

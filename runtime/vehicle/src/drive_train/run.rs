@@ -1,4 +1,4 @@
-//! A straight drive with pedals, and where its energy goes.
+//! A straight drive with pedals, and its energy balance.
 
 use super::shifting::Shifting;
 use super::{DriveTrain, Pedals};
@@ -9,26 +9,27 @@ use std::f64::consts::TAU;
 /// Energy since the start, J.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Energy {
-    /// Given by the engine.
+    /// Energy from the engine.
     pub engine: f64,
-    /// Lost in the clutch while it slips.
+    /// Loss in the slipping clutch.
     pub clutch: f64,
-    /// Lost in gearbox and final drive.
+    /// Loss in gearbox and final drive.
     pub gearbox: f64,
-    /// Taken by the air.
+    /// Loss to drag.
     pub drag: f64,
-    /// Taken by rolling.
+    /// Loss to rolling resistance.
     pub rolling: f64,
-    /// Taken by the brakes.
+    /// Loss in the brakes.
     pub brakes: f64,
-    /// Gained in height.
+    /// Gain in potential energy.
     pub height: f64,
-    /// Gained in speed.
+    /// Gain in kinetic energy.
     pub kinetic: f64,
 }
 
 impl Energy {
-    /// What the engine gave and nobody got, over what it gave; over all that moved if it gave nothing.
+    /// Returns the unaccounted fraction of the engine's energy, or of all converted energy if the engine gave
+    /// none.
     pub fn unaccounted(&self) -> f64 {
         let lost = self.clutch + self.gearbox + self.drag + self.rolling + self.brakes;
         let missing = self.engine - (lost + self.height + self.kinetic);
@@ -36,28 +37,28 @@ impl Energy {
     }
 }
 
-/// A vehicle that drives straight on.
+/// A vehicle that drives straight ahead.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run<'a> {
     train: &'a DriveTrain,
-    /// Rise of the road, rad.
+    /// Grade of the road, rad.
     grade: f64,
-    /// Its gearbox.
+    /// State of the gearbox.
     pub shifting: Shifting,
-    /// m/s, at least 0.
+    /// Speed, m/s, at least 0.
     pub speed: f64,
-    /// m.
+    /// Distance, m.
     pub distance: f64,
-    /// s.
+    /// Time, s.
     pub time: f64,
-    /// In the last step, m/s^2.
+    /// Acceleration in the last step, m/s^2.
     pub acceleration: f64,
-    /// Where the energy went.
+    /// Energy balance.
     pub energy: Energy,
 }
 
 impl<'a> Run<'a> {
-    /// A vehicle at a speed, m/s, on a road that rises by an angle, rad, in the gear for that speed.
+    /// Creates a vehicle at a speed, m/s, on a road with a grade, rad, in the gear for that speed.
     pub fn new(train: &'a DriveTrain, speed: f64, grade: f64) -> Self {
         let mut shifting = Shifting::default();
         while train.rpm(shifting.gear_of(train), speed) >= train.up_rpm
@@ -77,20 +78,20 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Drives on for `dt` seconds. More throttle than the driven wheels have grip for is taken back,
-    /// as more brake is. It does not roll backwards.
+    /// Drives for `dt` seconds. Throttle and brake are limited by the grip. The vehicle does not roll
+    /// backwards.
     pub fn step(&mut self, pedals: Pedals, dt: f64) {
         let shifted = (pedals.throttle, self.acceleration);
         self.shifting
             .shift(self.train, self.speed, shifted, false, dt);
-        // The midpoint rule: a first half step finds the speed of the middle. The forces there, over
-        // the way at the mean speed, do just the work that is gained in speed, so that the account
-        // closes.
+        // Midpoint rule: a half step finds the speed in the middle. The forces at that speed, over the
+        // distance at the mean speed, do exactly the work that changes the kinetic energy, so that the
+        // balance closes.
         let first = self.forces(pedals, self.speed);
         let middle = (self.speed + 0.5 * dt * first.sum() / self.train.mass).max(0.0);
         let forces = self.forces(pedals, middle);
         let after = self.speed + dt * forces.sum() / self.train.mass;
-        // It stands before the step is over, and stays there.
+        // The vehicle stops within the step and stays there.
         let time = if after < 0.0 {
             dt * self.speed / (self.speed - after)
         } else {
@@ -109,8 +110,7 @@ impl<'a> Run<'a> {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
         let load = train.mass * GRAVITY * cos(self.grade);
         let drive = pedals.throttle * train.full_force(gear, speed);
-        // A vehicle that stands is not braked backwards; one that comes to rest within the step is
-        // braked to its end.
+        // A standing vehicle is not braked backwards; one that stops within the step is braked until then.
         let moves = self.speed > 0.0;
         let held = |force: f64| if moves { force } else { 0.0 };
         Forces {
@@ -122,19 +122,17 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Adds up energies of a step over `way` metres: that of the engine from its own speed and torque,
-    /// the others from forces and way.
+    /// Adds up the energies of a step over `way` metres: that of the engine from its own speed and torque,
+    /// the others from force and distance.
     fn account(&mut self, forces: &Forces, after: f64, way: f64, time: f64) {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
-        // Back from the force at the wheels, since grip may have taken from what the throttle asked
-        // for.
+        // Derived from the force at the wheels, because grip may have reduced what the throttle asked for.
         let torque = forces.drive * train.radius / (gear.ratio * train.efficiency);
-        // Of the shaft behind the clutch, in this step, rad.
+        // Rotation of the shaft behind the clutch in this step, rad.
         let turned = way / train.radius * gear.ratio;
         let idles = train.curve.idle_rpm() * TAU / 60.0 * time;
         let energy = &mut self.energy;
-        // The engine turns with the shaft but never slower than it idles; what it turns more slips in
-        // the clutch.
+        // The engine turns with the shaft but never below idle; the difference slips in the clutch.
         energy.engine += torque * turned.max(idles);
         energy.clutch += torque * (idles - turned).max(0.0);
         energy.gearbox += torque * turned * (1.0 - train.efficiency);
@@ -146,7 +144,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Forces along the way, N.
+/// Forces along the direction of travel, N.
 struct Forces {
     drive: f64,
     brake: f64,
@@ -204,7 +202,7 @@ mod tests {
                 let end = run(Run::new(&train, speed, grade), pedals, 30.0, 0.005);
                 let missing = end.energy.unaccounted();
                 assert!(missing < 0.01, "{missing} of {:?}", end.energy);
-                // Nothing of it is negative, and something was done.
+                // No component is negative, and work was done.
                 let energy = end.energy;
                 assert!(energy.engine + energy.brakes > 1000.0, "{energy:?}");
                 assert!(energy.clutch >= 0.0 && energy.gearbox >= 0.0, "{energy:?}");

@@ -1,7 +1,7 @@
-//! The data sheet of a vehicle: what follows from the numbers of its file without driving it.
+//! The data sheet of a vehicle: what follows from the numbers of its file without driving.
 //!
-//! The proving ground ([`crate::proving`]) holds manoeuvres to some of it; whoever shows a vehicle draws
-//! the rest: torque over engine speed, force over speed, springs, roll, a side and a rear view.
+//! The proving ground ([`crate::proving`]) compares manoeuvres with some of it. Front ends draw the rest:
+//! torque over engine speed, force over speed, springs, roll, a side view and a rear view.
 
 mod engine;
 mod facts;
@@ -24,23 +24,23 @@ use crate::rigid::RigidModel;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::vehicle_file::VehicleFile;
 
-/// A vehicle file with the models that it can be driven as.
+/// A vehicle file with the models that it supports.
 #[derive(Debug, Clone)]
 pub struct Sheet<'a> {
     /// The file.
     pub file: &'a VehicleFile,
-    /// What drivers count on.
+    /// Limits for drivers.
     pub limits: OneTrackLimits,
     /// Its drive train, if the file has all parts of one.
     pub train: Option<DriveTrain>,
-    /// With tyres that slip, unless the file lacks what that needs.
+    /// Dynamic one-track model, unless the file lacks what it needs.
     pub model: Option<SingleTrack>,
-    /// As a rigid body, unless the file lacks what that needs.
+    /// Rigid-body model, unless the file lacks what it needs.
     pub rigid: Option<RigidModel>,
 }
 
 impl<'a> Sheet<'a> {
-    /// The sheet of a vehicle.
+    /// Creates the sheet of a vehicle.
     pub fn of(file: &'a VehicleFile) -> Self {
         let serves = |level| file.missing(level).is_empty();
         Self {
@@ -54,13 +54,12 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Whether it has what rigid bodies need, and is too stiff to be driven as one.
+    /// Whether it has a rigid-body model that is too stiff to be simulated.
     pub fn is_too_stiff(&self) -> bool {
         self.rigid.as_ref().is_some_and(RigidModel::is_too_stiff)
     }
 
-    /// The level that shows most of the vehicle, of those that its file can serve in a time that a
-    /// person waits.
+    /// Returns the most detailed level of dynamics that the file supports and that runs in acceptable time.
     pub fn thickest_level(&self) -> DynamicsLevel {
         if self.rigid.is_some() && !self.is_too_stiff() {
             DynamicsLevel::Rigid
@@ -73,7 +72,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// Where `performance` promises what the drive train cannot give, in words.
+    /// Describes values of `performance` that the drive train cannot achieve.
     pub fn contradictions(&self) -> Vec<String> {
         let Some(train) = &self.train else {
             return Vec::new();
@@ -99,14 +98,14 @@ impl<'a> Sheet<'a> {
             .filter(|(_, said, can, _)| *said > can * (1.0 + TOLERANCE));
         let words = broken.map(|(key, said, can, unit)| {
             format!(
-                "performance.{key}: {said} {unit} are promised, engine and brakes give {can:.2}"
+                "performance.{key}: the file states {said} {unit}, but engine and brakes give {can:.2}"
             )
         });
         words.collect()
     }
 }
 
-/// What `performance` promises may differ so much from what the drive train gives, share.
+/// Permitted relative difference between `performance` and the drive train.
 const TOLERANCE: f64 = 0.02;
 
 #[cfg(test)]

@@ -114,7 +114,10 @@ impl<K: Kind> Native<K> {
         let new = match self.start(generation.clone(), wish.is_isolated) {
             Ok(new) => new,
             Err(fault) => {
-                let why = format!("{} was rejected: {}", generation.info.version, fault.message);
+                let why = format!(
+                    "{} was rejected: {}",
+                    generation.info.version, fault.message
+                );
                 self.cell.say(Level::Error, &why);
                 // A child that cannot be started does not count against the build.
                 if !wish.is_isolated {

@@ -27,7 +27,9 @@ pub(super) fn modules(api: &mut Registrar) {
         |a: &mut Agent, slot: &str, key: &str, value: Dynamic| -> Outcome<()> {
             let slot = slot_of(slot)?;
             if slot == Slot::Behaviour {
-                return fail("a script cannot set its own parameters; set them in its stack".into());
+                return fail(
+                    "a script cannot set its own parameters; set them in its stack".into(),
+                );
             }
             charge(MODULE)?;
             a.ask(Effect::SetParameter {

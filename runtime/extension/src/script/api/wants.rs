@@ -98,7 +98,9 @@ pub(super) fn signals(api: &mut Registrar) {
         |a: &mut Agent, name: &str| -> Outcome<()> {
             let Some(indicator) = Indicator::from_name(name) else {
                 let names = Indicator::ALL.map(Indicator::name).join(", ");
-                return fail(format!("there is no indicator \"{name}\"; expected one of: {names}"));
+                return fail(format!(
+                    "there is no indicator \"{name}\"; expected one of: {names}"
+                ));
             };
             // Stored twice: as a wish, which the script can read back and which is saved, and as an effect,
             // which sets the lamps.
@@ -208,7 +210,9 @@ pub(super) fn lane_changes(api: &mut Registrar) {
                 "any" => 0.0,
                 _ => {
                     let sides = SIDES.join(", ");
-                    return fail(format!("there is no side \"{side}\"; expected one of: {sides}"));
+                    return fail(format!(
+                        "there is no side \"{side}\"; expected one of: {sides}"
+                    ));
                 }
             };
             Ok(())
