@@ -240,7 +240,7 @@ fn a_script_that_fails_is_stood_in_for_by_demand_and_told_once() {
         ),
         (
             "fn decide(signal) { signal.request(1) }",
-            "who decides about signals gives the stage from decide",
+            "a signal controller must return the stage from decide instead",
         ),
         ("fn decide() { 1 }", "write fn decide(signal)"),
         (
