@@ -7,6 +7,7 @@
 //! | `via_ways.rs` | restrictions by way of roads |
 //! | `islands.rs` | which roads that are not for all hang together |
 //! | `lane_keeper.rs` | [`LaneKeeper`]: changes lanes where the route asks and the gap allows |
+//! | `open_ground` | [`open_ground`]: maps of cells, and planners that find paths over them |
 //!
 //! # Words
 //!
@@ -55,6 +56,7 @@ mod costs;
 mod islands;
 mod lane_changes;
 mod lane_keeper;
+pub mod open_ground;
 mod route;
 mod via_ways;
 
