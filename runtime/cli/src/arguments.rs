@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::agent_times::{agent_at, agent_at_from};
-use crate::commands::{BenchVerb, Compare, Train, VehicleVerb};
+use crate::commands::{BenchVerb, Compare, PlanVerb, Train, VehicleVerb};
 use clap::{Args, Parser, Subcommand};
 use roadwright_extension::ISOLATED_MEMORY;
 use roadwright_scenario::{DynamicsLevel, MapPart};
@@ -59,6 +59,11 @@ pub(crate) enum Verb {
     Train(Box<Train>),
     /// Compare results of `bench run` in pairs of the same seed; as `bench compare`.
     Compare(Compare),
+    /// Plan paths on maps, without a simulation.
+    Plan {
+        #[command(subcommand)]
+        verb: PlanVerb,
+    },
     /// Make a scenario of OpenStreetMap data.
     Import(Import),
     /// Put a scenario with all that it needs into one file.

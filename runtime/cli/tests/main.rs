@@ -16,6 +16,7 @@ mod kept_inputs;
 mod measurements;
 mod misbehaviour;
 mod outputs;
+mod plan;
 mod plugins;
 mod program;
 #[allow(unreachable_pub, reason = "the fuzz targets are programs of their own")]

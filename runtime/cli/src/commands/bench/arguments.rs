@@ -28,6 +28,8 @@ pub(crate) enum BenchVerb {
     Delay(Delay),
     /// Capacity of a yield leg and of a roundabout's entry against the formulae of the HCM
     Gaps(Gaps),
+    /// Paths on maps of boxes and on maps that change, beside the source's figures of 1998
+    Planners(Planners),
 }
 
 /// What rules a junction of the bench.
@@ -167,6 +169,23 @@ pub(crate) struct Gaps {
     pub(crate) hand: Hand,
     #[command(flatten)]
     pub(crate) common: Common,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Times are CPU times. Each problem moves obstacles, draws them into a map, and searches it with A*. \
+The maps are made from the seed; problems without a path are counted, and their times are among the others."
+)]
+pub(crate) struct Planners {
+    /// Problems of each row, and changes of the map for D* Lite, at most 1,000 of them
+    #[arg(long, default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000), value_name = "N")]
+    pub(crate) problems: u32,
+    /// Seed of maps, starts, goals and moves
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+    /// Print one JSON document and nothing else
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 fn in_range(text: &str, (least, most): (f64, f64), unit: &str) -> Result<f64, String> {

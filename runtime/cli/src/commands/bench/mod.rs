@@ -11,6 +11,7 @@ mod gaps;
 mod junctions;
 mod league;
 mod mileage_log;
+mod planners;
 mod reproduce;
 mod saturation;
 mod star;
@@ -45,6 +46,7 @@ pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
         BenchVerb::Saturation(arguments) => saturation::bench(arguments),
         BenchVerb::Delay(arguments) => delay::bench(arguments),
         BenchVerb::Gaps(arguments) => gaps::bench(arguments),
+        BenchVerb::Planners(arguments) => planners::bench(arguments),
     }
 }
 
