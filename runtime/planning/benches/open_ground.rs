@@ -3,11 +3,17 @@
 //! `cargo bench -p roadwright-planning --bench open_ground -- moving_ai FOLDER` solves the problems of the
 //! Moving AI files in a folder, and `-- edits [N] [CELLS] [SEED]` repairs a plan on 1000 x 1000 cells N times.
 //! Both hold each answer to what it has to be, and print CPU times as one line of JSON.
+//! `-- agents [N] [STEPS] [SEED]` lets N agents drive between posts, with forecasts that move in each step of 1/60 s
+//! and six plans of each agent a second, and prints CPU times of the steps.
 
 use cpu_time::ProcessTime;
 use roadwright_geometry::math::Stream;
+use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_geometry::{DVec2, Pose, heading_of};
 use roadwright_planning::open_ground::{
-    FactorChange, GridPath, Guide, IncrementalPath, Rules, moving_ai, samples,
+    Body, CellSize, Circle, FactorChange, GridPath, Guide, Heights, HybridParameters, HybridPath,
+    HybridPlan, IncrementalPath, Item, ItemId, Layer, Mobility, OpenGround, Owner, PlanEnd,
+    Profile, Role, Rules, Shape, Spot, Teardrop, Trip, moving_ai, samples,
 };
 use std::path::Path;
 
@@ -24,6 +30,7 @@ fn main() {
     };
     match words.first().map(String::as_str) {
         Some("moving_ai") => moving_ai_problems(Path::new(words.get(1).expect("a folder"))),
+        Some("agents") => agents(number(1, 100), number(2, 1200), number(3, 1)),
         _ => edits(number(1, 1000), number(2, 20), number(3, 1)),
     }
 }
@@ -81,8 +88,7 @@ fn moving_ai_problems(folder: &Path) {
 fn edits(count: u64, cells: u64, seed: u64) {
     let map = samples::rectangles(1000, 1000, 0.15, 40, seed).expect("a map");
     let mut stream = Stream::new(seed, "edits", 0);
-    let mut start = samples::free_cell(&map, &mut stream).expect("a free cell");
-    let goal = samples::free_cell(&map, &mut stream).expect("a free cell");
+    let [mut start, goal] = samples::far_cells(&map).expect("free cells");
     let rules = Rules::default();
     let mut scratch = map.clone();
     let mut a_star = GridPath::new(rules, Guide::AStar);
@@ -99,6 +105,9 @@ fn edits(count: u64, cells: u64, seed: u64) {
     for _ in 0..count {
         if let Some(next) = path.as_ref().and_then(|path| path.cells.get(1)) {
             start = *next;
+        }
+        if start == goal {
+            start = samples::free_cell(&scratch, &mut stream).expect("a free cell");
         }
         let changes: Vec<FactorChange> = (0..cells)
             .map(|_| {
@@ -141,5 +150,149 @@ fn edits(count: u64, cells: u64, seed: u64) {
         other_times.mean(),
         own.mean() / others.mean(),
         ratios.at(0.99),
+    );
+}
+
+/// Edge of the square in which agents drive, m.
+const FIELD: f64 = 400.0;
+/// Speed of agents, m/s.
+const SPEED: f64 = 8.0;
+/// Steps between two plans of an agent.
+const PAUSE: u64 = 10;
+
+/// An agent that follows its plan from point to point.
+struct Agent {
+    planner: HybridPath,
+    plan: Option<HybridPlan>,
+    next: usize,
+    pose: Pose,
+    goal: DVec2,
+    body: ItemId,
+    forecast: ItemId,
+}
+
+/// The body of an agent and the ground ahead of it.
+fn own_items(owner: Owner, pose: Pose) -> [Item; 2] {
+    let body = Item {
+        mobility: Mobility::Moves,
+        owner: Some(owner),
+        ..Item::obstacle(
+            Shape::Box(OrientedBox::new(pose, 3.34, 1.57)),
+            Heights::up_to(1.59),
+        )
+    };
+    let drop = Teardrop {
+        pose,
+        length: 3.0 * SPEED,
+        half_width: 0.8,
+    };
+    let forecast = Item {
+        shape: Shape::Teardrop(drop),
+        role: Role::Forecast(64),
+        layer: Layer::Forecast,
+        ..body.clone()
+    };
+    [body, forecast]
+}
+
+fn agents(count: u64, steps: u64, seed: u64) {
+    let jeep = Body {
+        length: 3.34,
+        width: 1.57,
+        height: 1.59,
+        ground_clearance: 0.2,
+    };
+    let mut ground = OpenGround::new();
+    let profile = ground.add_profile(Profile::new(jeep, CellSize::WAY_POINTS));
+    let mut stream = Stream::new(seed, "agents", 0);
+    let place =
+        |stream: &mut Stream| DVec2::new(stream.next_in(0.0, FIELD), stream.next_in(0.0, FIELD));
+    for _ in 0..400 {
+        let circle = Circle {
+            centre: place(&mut stream),
+            radius: stream.next_in(0.5, 4.0),
+        };
+        let post = Item::obstacle(Shape::Circle(circle), Heights::up_to(3.0));
+        ground.insert(post).expect("a post");
+    }
+    let mut agents: Vec<Agent> = (0..count)
+        .map(|id| {
+            let at = place(&mut stream);
+            let pose = Pose::new(at.x, at.y, 0.0);
+            let [body, forecast] = own_items(Owner(id), pose);
+            Agent {
+                planner: HybridPath::new(HybridParameters::default()),
+                plan: None,
+                next: 0,
+                pose,
+                goal: place(&mut stream),
+                body: ground.insert(body).expect("a body"),
+                forecast: ground.insert(forecast).expect("a forecast"),
+            }
+        })
+        .collect();
+    let (mut times, mut plans, mut expanded, mut arrived, mut nowhere) = (Vec::new(), 0, 0, 0, 0);
+    for step in 0..steps {
+        let cpu = ProcessTime::now();
+        for (id, agent) in (0..).zip(&mut agents) {
+            let [body, forecast] = own_items(Owner(id), agent.pose);
+            ground.replace(agent.body, body).expect("a body");
+            ground
+                .replace(agent.forecast, forecast)
+                .expect("a forecast");
+        }
+        for (id, agent) in (0..).zip(&mut agents) {
+            if (step + id) % PAUSE != 0 {
+                continue;
+            }
+            let trip = Trip {
+                profile,
+                owner: Some(Owner(id)),
+                from: Spot::at(agent.pose),
+                to: Spot::anyhow(agent.goal),
+            };
+            let plan = agent.planner.plan(&mut ground, &trip, step as f64 / 60.0);
+            plans += 1;
+            expanded += plan.expanded;
+            match plan.end {
+                PlanEnd::Goal | PlanEnd::Budget => {}
+                // Drawn into a post, or between bodies.
+                _ => {
+                    nowhere += 1;
+                    agent.goal = place(&mut stream);
+                }
+            }
+            agent.next = 1;
+            agent.plan = Some(plan);
+        }
+        times.push(cpu.elapsed().as_secs_f64() * 1e3);
+        for agent in &mut agents {
+            let Some(plan) = &agent.plan else { continue };
+            let Some(target) = plan.points.get(agent.next).copied() else {
+                if plan.end == PlanEnd::Goal {
+                    arrived += 1;
+                    agent.goal = place(&mut stream);
+                }
+                continue;
+            };
+            let ahead = target - agent.pose.position;
+            let reach = SPEED / 60.0;
+            if ahead.length() <= reach {
+                agent.pose.position = target;
+                agent.next += 1;
+            } else {
+                agent.pose.heading = heading_of(ahead);
+                agent.pose.position += ahead.normalize() * reach;
+            }
+        }
+    }
+    let times = Sorted::new(times);
+    println!(
+        "{{\"seed\": {seed}, \"agents\": {count}, \"steps\": {steps}, \"plans\": {plans}, \"arrived\": {arrived}, \"nowhere\": {nowhere}, \
+         \"expanded_per_plan\": {:.0}, \"mean_ms\": {:.3}, \"median_ms\": {:.3}, \"p999_ms\": {:.3}}}",
+        expanded as f64 / f64::from(plans),
+        times.mean(),
+        times.at(0.5),
+        times.at(0.999),
     );
 }

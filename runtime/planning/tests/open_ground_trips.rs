@@ -88,7 +88,7 @@ fn drive(world: &mut World, trip: Trip, budget: u64, steps: usize) -> Option<Dri
         let plan = planner.plan(&mut world.ground, &trip, 0.0);
         drive.plans += 1;
         drive.most_expanded = drive.most_expanded.max(plan.expanded);
-        let driven = &plan.points[..plan.points.len().min(steps + 1)];
+        let driven = &plan.points[..plan.points.len().min(steps.saturating_add(1))];
         drive.length += driven
             .windows(2)
             .map(|pair| (pair[1] - pair[0]).length())

@@ -94,8 +94,9 @@ pub struct OpenGround {
     paintings: BTreeMap<u32, Painting>,
     maps: Vec<TileMap>,
     stamp: Stamp,
-    changes: VecDeque<LoggedChange>,
-    forgotten: Stamp,
+    standing_changes: ChangeLog,
+    /// Apart, because bodies that move in every step would soon push everything else out.
+    moving_changes: ChangeLog,
     memory: usize,
 }
 
@@ -109,8 +110,35 @@ struct Slot {
 struct LoggedChange {
     stamp: Stamp,
     bounds: Bounds,
-    mobility: Mobility,
     change: Change,
+}
+
+/// The latest changes of standing or of moving items.
+#[derive(Debug, Clone, Default)]
+struct ChangeLog {
+    changes: VecDeque<LoggedChange>,
+    /// The latest one that has been dropped.
+    forgotten: Stamp,
+}
+
+impl ChangeLog {
+    fn note(&mut self, change: LoggedChange) {
+        self.changes.push_back(change);
+        if self.changes.len() > MOST_CHANGES
+            && let Some(oldest) = self.changes.pop_front()
+        {
+            self.forgotten = oldest.stamp;
+        }
+    }
+
+    fn since(&self, stamp: Stamp, area: &Bounds) -> Change {
+        if stamp < self.forgotten {
+            return Change::Fell;
+        }
+        let newer = self.changes.iter().rev().take_while(|c| c.stamp > stamp);
+        let seen = newer.filter(|c| c.bounds.meets(area));
+        seen.map(|c| c.change).max().unwrap_or(Change::Unchanged)
+    }
 }
 
 /// The tiles of a profile.
@@ -156,8 +184,8 @@ impl OpenGround {
             paintings: BTreeMap::new(),
             maps: Vec::new(),
             stamp: Stamp::default(),
-            changes: VecDeque::new(),
-            forgotten: Stamp::default(),
+            standing_changes: ChangeLog::default(),
+            moving_changes: ChangeLog::default(),
             memory,
         }
     }
@@ -313,16 +341,14 @@ impl OpenGround {
 
     fn note(&mut self, bounds: Bounds, mobility: Mobility, change: Change) {
         self.stamp.0 += 1;
-        self.changes.push_back(LoggedChange {
+        let change = LoggedChange {
             stamp: self.stamp,
             bounds,
-            mobility,
             change,
-        });
-        if self.changes.len() > MOST_CHANGES
-            && let Some(oldest) = self.changes.pop_front()
-        {
-            self.forgotten = oldest.stamp;
+        };
+        match mobility {
+            Mobility::Stands => self.standing_changes.note(change),
+            Mobility::Moves => self.moving_changes.note(change),
         }
     }
 
@@ -333,15 +359,11 @@ impl OpenGround {
 
     /// How an area has changed since a stamp.
     pub fn change_since(&self, stamp: Stamp, area: &Bounds, reading: Reading) -> Change {
-        if stamp < self.forgotten {
-            return Change::Fell;
+        let standing = self.standing_changes.since(stamp, area);
+        match reading {
+            Reading::Standing => standing,
+            Reading::Everything => standing.max(self.moving_changes.since(stamp, area)),
         }
-        let newer = self.changes.iter().rev().take_while(|c| c.stamp > stamp);
-        let seen = newer.filter(|c| {
-            (reading == Reading::Everything || c.mobility == Mobility::Stands)
-                && c.bounds.meets(area)
-        });
-        seen.map(|c| c.change).max().unwrap_or(Change::Unchanged)
     }
 
     /// Paints a cell of a painted layer, and returns what was there. Layers are numbered by the caller, and
@@ -492,7 +514,8 @@ impl OpenGround {
     }
 
     /// Calls `each` with the factors of a tile, without the share of the owner's own items; 0 where a cell is
-    /// blocked. Returns whether something moves in the tile.
+    /// blocked. Returns whether something that moves, and is not the owner's, makes a
+    /// difference.
     pub(super) fn read_tile(
         &mut self,
         profile: ProfileId,
@@ -501,12 +524,23 @@ impl OpenGround {
         reading: Reading,
         mut each: impl FnMut(u32),
     ) -> bool {
-        let own = owner.and_then(|owner| self.own_share(profile, key, owner, reading));
+        let own = |reading| owner.and_then(|owner| self.own_share(profile, key, owner, reading));
+        let own_standing = own(Reading::Standing);
+        let own = match reading {
+            Reading::Everything => own(Reading::Everything),
+            Reading::Standing => own_standing.clone(),
+        };
         let tile = self.tile(profile, key);
+        let may_move = reading == Reading::Everything && tile.moving.is_some();
+        let mut moves = false;
         for at in 0..TILE_CELLS {
-            each(tile.factor(at, reading, own.as_ref()));
+            let factor = tile.factor(at, reading, own.as_ref());
+            // By the factors, because sums that have come back to nothing may still be in memory.
+            moves |=
+                may_move && factor != tile.factor(at, Reading::Standing, own_standing.as_ref());
+            each(factor);
         }
-        tile.moving.is_some()
+        moves
     }
 
     /// A factor that no free cell of a profile is below.
@@ -549,7 +583,7 @@ impl OpenGround {
                     .standing
                     .costs
                     .iter()
-                    .map(|cost| clamp_factor(PLAIN + cost));
+                    .map(|cost| clamp_factor(PLAIN.saturating_add(*cost)));
                 factors
                     .filter(|f| *f > 0)
                     .chain(own)

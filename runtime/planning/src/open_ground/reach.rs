@@ -262,7 +262,7 @@ impl Reachability {
             self.begin(ground, finer);
             return;
         }
-        let gap = self.widest_gap(ground, needed);
+        let gap = self.widest_gap(ground, from, needed);
         if gap.is_some_and(|gap| gap.width >= needed)
             && let Some(cell) = finer
         {
@@ -281,15 +281,15 @@ impl Reachability {
         });
     }
 
-    fn widest_gap(&mut self, ground: &mut OpenGround, needed: f64) -> Option<Gap> {
+    /// The widest gap that leads out of the room of a search that has run dry. Outside there may be no end to
+    /// the ground, so the path begins in the room.
+    fn widest_gap(&mut self, ground: &mut OpenGround, from: Origin, needed: f64) -> Option<Gap> {
         let reader = reader(&self.trip, self.profile);
-        gap::widest(
-            ground,
-            &reader,
-            self.trip.from.position,
-            self.trip.to.position,
-            needed,
-        )
+        let (start, goal) = (self.trip.from.position, self.trip.to.position);
+        match from {
+            Origin::Start => gap::widest(ground, &reader, start, goal, needed),
+            Origin::Goal => gap::widest(ground, &reader, goal, start, needed),
+        }
     }
 
     /// The verdict so far.

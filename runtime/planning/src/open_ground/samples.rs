@@ -41,6 +41,23 @@ pub fn free_cell(map: &GridMap, stream: &mut Stream) -> Option<Cell> {
     })
 }
 
+/// The free cells nearest to the south-west and to the north-east corner along the diagonal between them; `None` if
+/// there are not two.
+pub fn far_cells(map: &GridMap) -> Option<[Cell; 2]> {
+    let (columns, rows) = (u64::from(map.columns()), u64::from(map.rows()));
+    let steps = columns.max(rows);
+    let origin = map.origin();
+    let on_diagonal = |step: u64| {
+        let x = step * columns / steps;
+        let y = step * rows / steps;
+        Cell::new(origin.x + x as i32, origin.y + y as i32)
+    };
+    let is_free = |cell: &Cell| map.factor_at(*cell) > 0;
+    let first = (0..steps).map(on_diagonal).find(is_free)?;
+    let last = (0..steps).rev().map(on_diagonal).find(is_free)?;
+    (first != last).then_some([first, last])
+}
+
 /// A cell of a map, drawn evenly.
 pub fn any_cell(map: &GridMap, stream: &mut Stream) -> Cell {
     let x = stream.next_index(map.columns() as usize) as i32;

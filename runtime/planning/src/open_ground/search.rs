@@ -186,6 +186,8 @@ impl Search {
         };
         let cost_here = label.cost;
         let (run, rules) = (self.run, self.rules);
+        // Asking the space for the cell of each neighbour would cost a division each.
+        let cell = space.cell(node);
         let Self { labels, queue, .. } = self;
         for_each_step(space, rules, node, |space, step| {
             // Reading the neighbours may have made cells.
@@ -204,7 +206,7 @@ impl Search {
                 state: LabelState::Open,
                 from: step.direction,
             };
-            let key = cost + estimate.cost_to_go(step.to, space.cell(step.to));
+            let key = cost + estimate.cost_to_go(step.to, cell.toward(step.direction));
             queue.push(key, step.to.0);
         });
     }

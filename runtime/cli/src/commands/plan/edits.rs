@@ -88,8 +88,7 @@ pub(crate) fn generated(seed: u64) -> anyhow::Result<GridMap> {
 pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow::Result<Report> {
     let mut stream = Stream::new(seed, "plan grid edits", 0);
     let no_cell = "the map has hardly a free cell";
-    let mut start = samples::free_cell(&map, &mut stream).context(no_cell)?;
-    let goal = samples::free_cell(&map, &mut stream).context(no_cell)?;
+    let [mut start, goal] = samples::far_cells(&map).context(no_cell)?;
     let rules = Rules::default();
     let mut scratch = map.clone();
     let [columns, rows] = [map.columns(), map.rows()];
@@ -104,6 +103,9 @@ pub(crate) fn measure(map: GridMap, cells: u32, times: u32, seed: u64) -> anyhow
             bail!("interrupted");
         }
         start = next_cell(&answer, start);
+        if start == goal {
+            start = samples::free_cell(&scratch, &mut stream).context(no_cell)?;
+        }
         let changes = draw(&scratch, cells, [start, goal], &mut stream);
         let cpu = ProcessTime::now();
         incremental.change(&changes);

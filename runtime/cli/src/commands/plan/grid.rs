@@ -99,7 +99,7 @@ fn check(map: &GridMap, problems: &[Problem], file: &Path) -> anyhow::Result<()>
 }
 
 fn solve(arguments: &Grid, map: GridMap, problems: &[Problem]) -> anyhow::Result<Report> {
-    let mut planner = GridPlanner::new(arguments.planner, map, arguments.budget)?;
+    let mut planner = GridPlanner::new(arguments.planner, map, arguments.budget);
     let mut times = Times::default();
     let (mut solved, mut optimal, mut expanded) = (0, 0, 0);
     let (mut length, mut shortest) = (0.0, 0.0);

@@ -10,7 +10,7 @@ use roadwright_planning::open_ground::{
 
 /// A planner on a map.
 pub(super) enum GridPlanner {
-    Search(GridMap, GridPath),
+    Search(GridMap, Box<GridPath>),
     FlowField(GridMap),
     Incremental(Box<IncrementalPath>),
     Hybrid(Box<Hybrid>),
@@ -32,18 +32,19 @@ pub(super) struct Planned {
 }
 
 impl GridPlanner {
-    pub(super) fn new(planner: Planner, map: GridMap, budget: u64) -> anyhow::Result<Self> {
+    pub(super) fn new(planner: Planner, map: GridMap, budget: u64) -> Self {
         let rules = Rules::MOVING_AI;
-        Ok(match planner {
-            Planner::GridPath => Self::Search(map, GridPath::new(rules, Guide::AStar)),
-            Planner::Dijkstra => Self::Search(map, GridPath::new(rules, Guide::Dijkstra)),
+        let search = |map, guide| Self::Search(map, Box::new(GridPath::new(rules, guide)));
+        match planner {
+            Planner::GridPath => search(map, Guide::AStar),
+            Planner::Dijkstra => search(map, Guide::Dijkstra),
             Planner::FlowField => Self::FlowField(map),
             Planner::IncrementalPath => {
                 let goal = map.origin();
                 Self::Incremental(Box::new(IncrementalPath::new(map, rules, goal)))
             }
             Planner::HybridFuzzyPath => Self::Hybrid(Box::new(Hybrid::new(&map, budget))),
-        })
+        }
     }
 
     /// The path between two cells.

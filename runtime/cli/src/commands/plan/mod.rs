@@ -23,7 +23,7 @@ pub(crate) enum PlanVerb {
 #[command(
     after_help = "Steps cost 1 and the square root of 2, and do not cut corners. Exit code 1 if a problem has no path \
 although the file says so, or a path is longer than the file says.\nWith --edits the map is changed again and again \
-while the start moves along its path; each time D* Lite repairs its plan and A* plans from nothing. Exit code 1 if \
+while the start moves along its path from one corner to the other; each time D* Lite repairs its plan and A* plans from nothing. Exit code 1 if \
 they disagree.\nExamples:\n  roadwright plan grid maze512-8-0.map --scen maze512-8-0.map.scen\n  roadwright plan grid \
 --edits 20 --seed 1"
 )]
