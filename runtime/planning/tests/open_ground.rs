@@ -1,4 +1,5 @@
 //! Planners on maps of cells: they agree with each other, to the last integer.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::math::Stream;
 use roadwright_planning::open_ground::{

@@ -1,4 +1,5 @@
 //! Agents that plan on open ground: they get round walls and out of pockets, and say when there is no path.
+#![allow(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_geometry::{DVec2, Pose};

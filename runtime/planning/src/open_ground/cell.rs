@@ -127,6 +127,8 @@ impl CellSize {
     pub const CHARACTERS: Self = Self(0.2);
     /// Cells are halved down to this size before a "no path" verdict.
     pub const FINEST: Self = Self(0.25);
+    /// Half of that, for rooms that are too large to be searched for gaps.
+    pub(super) const FINEST_ROOM: Self = Self(0.125);
     /// Smallest cells that are accepted, m: with smaller ones, columns at the edge of the world would
     /// no longer fit into 32 bits.
     pub const SMALLEST: f64 = 0.02;

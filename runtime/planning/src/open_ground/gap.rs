@@ -12,6 +12,10 @@ const BUDGET: usize = 60_000;
 /// Number of levels into which the needed room is divided.
 const LEVELS: f64 = 256.0;
 
+/// Cosine of the largest angle, 60 degrees, between the sides of a gap and straight opposite. Walls at a right angle
+/// are a corner.
+const OPPOSITE: f64 = 0.5;
+
 /// A gap between obstacles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gap {
@@ -34,13 +38,28 @@ struct Open {
 /// How the widest path has come to a cell.
 #[derive(Debug, Clone, Copy)]
 struct Arrival {
-    narrowest: Cell,
+    before: Cell,
     is_closed: bool,
+    /// Room at the narrowest place so far, in levels.
     room: u32,
+    /// Room at the cell itself.
+    own_room: u32,
 }
 
-/// The narrowest place of the widest path between two points; `None` if there is no path however narrow,
-/// or none is found within bounds.
+/// What a body meets on the widest path between two points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Passage {
+    /// There is no path however narrow.
+    Closed,
+    /// None has been found within bounds.
+    Unknown,
+    /// The narrowest gap of the path.
+    Narrowest(Gap),
+    /// The path has no gap that is narrower than the body is wide.
+    Wide,
+}
+
+/// The widest path between two points, and its narrowest gap.
 ///
 /// A path between the centres of cells does not cross an outline, so that thin walls count.
 pub(super) fn widest(
@@ -49,9 +68,11 @@ pub(super) fn widest(
     start: DVec2,
     goal: DVec2,
     needed: f64,
-) -> Option<Gap> {
+) -> Passage {
     let size = ground.profile(reader.profile).cell;
-    let (first, last) = (size.cell_of(start)?, size.cell_of(goal)?);
+    let (Some(first), Some(last)) = (size.cell_of(start), size.cell_of(goal)) else {
+        return Passage::Unknown;
+    };
     let half = 0.5 * needed;
     let room_at = |cell: Cell| {
         let room = ground.clearance(reader.profile, reader.owner, size.centre(cell), half);
@@ -67,9 +88,10 @@ pub(super) fn widest(
     arrivals.insert(
         first,
         Arrival {
-            narrowest: first,
+            before: first,
             is_closed: false,
             room,
+            own_room: room,
         },
     );
     open.push(Open {
@@ -78,17 +100,15 @@ pub(super) fn widest(
         cell: first,
     });
     while let Some(Open { room, cell, .. }) = open.pop() {
-        let arrival = arrivals.get_mut(&cell)?;
-        if arrival.is_closed {
+        let Some(arrival) = arrivals.get_mut(&cell).filter(|known| !known.is_closed) else {
             continue;
-        }
+        };
         arrival.is_closed = true;
-        let narrowest = arrival.narrowest;
         if cell == last {
-            return measure(ground, reader, size, narrowest, needed);
+            return narrowest(ground, reader, &arrivals, last, needed);
         }
         if arrivals.len() > BUDGET {
-            return None;
+            return Passage::Unknown;
         }
         for direction in Direction::ALL {
             let to = cell.toward(direction);
@@ -107,9 +127,10 @@ pub(super) fn widest(
                 continue;
             }
             let arrival = Arrival {
-                narrowest: if there < room { to } else { narrowest },
+                before: cell,
                 is_closed: false,
                 room: reached,
+                own_room: there,
             };
             arrivals.insert(to, arrival);
             open.push(Open {
@@ -119,7 +140,37 @@ pub(super) fn widest(
             });
         }
     }
-    None
+    Passage::Closed
+}
+
+/// The narrowest gap of a path. All places where the body might not fit are measured, because the centres of
+/// cells lie in the middle of some gaps and beside that of others.
+fn narrowest(
+    ground: &OpenGround,
+    reader: &Reader,
+    arrivals: &BTreeMap<Cell, Arrival>,
+    last: Cell,
+    needed: f64,
+) -> Passage {
+    let size = ground.profile(reader.profile).cell;
+    let mut least: Option<Gap> = None;
+    let mut at = last;
+    while let Some(arrival) = arrivals.get(&at) {
+        if f64::from(arrival.own_room) < LEVELS
+            && let Some(gap) = measure(ground, reader, size, at, needed)
+            && least.is_none_or(|least| gap.width < least.width)
+        {
+            least = Some(gap);
+        }
+        if arrival.before == at {
+            break;
+        }
+        at = arrival.before;
+    }
+    match least {
+        Some(gap) if gap.width < needed => Passage::Narrowest(gap),
+        _ => Passage::Wide,
+    }
 }
 
 /// Measures the gap in which a cell lies.
@@ -158,10 +209,11 @@ fn across(pieces: &[Piece], at: DVec2) -> Option<Gap> {
     let toward = first.closest(at) - at;
     let second = nearest(&mut pieces.iter().filter(|piece| {
         let other = piece.closest(at) - at;
-        other.dot(toward) < 0.0
+        other.dot(toward) < -OPPOSITE * other.length() * toward.length()
     }))?;
     let line = shortest(&first, &second);
-    Some(Gap {
+    // Pieces that meet are the sides of a corner.
+    (line.length() > 1e-6).then(|| Gap {
         width: line.length(),
         at: 0.5 * (line.first + line.second),
     })

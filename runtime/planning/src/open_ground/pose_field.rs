@@ -7,8 +7,8 @@
 use super::cell::Cell;
 use super::cost::{Rules, StepCosts};
 use super::grid::GridMap;
-use roadwright_geometry::DVec2;
-use roadwright_geometry::heading_of;
+use roadwright_geometry::math::wrap_angle;
+use roadwright_geometry::{DVec2, heading_of};
 use thiserror::Error;
 
 /// Number of headings.
@@ -297,7 +297,7 @@ impl PoseField {
             return self.advance(from, before, gear);
         }
         let (first, second) = (step_vector(before), step_vector(after));
-        let angle = first.angle_to(second).abs();
+        let angle = wrap_angle(heading_of(second) - heading_of(first)).abs();
         let length = first.length() + second.length();
         let steps = (self.steering.turning_radius.clamp(0.0, 64.0) * angle / length).ceil();
         let (mut cell, mut cost) = (from, 0);
@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn headings_are_the_nearest_ones() {
-        for (angle, expected) in [(0.0, 0), (0.47, 1), (0.8, 2), (-1.57, 12), (3.14, 8)] {
+        for (angle, expected) in [(0.0, 0), (0.47, 1), (0.8, 2), (-1.57, 12), (3.1, 8)] {
             let state = PoseState::new(Cell::default(), angle, Gear::Forward);
             assert_eq!(state.heading, expected);
             assert!((state.angle() - angle).abs() < 0.25);

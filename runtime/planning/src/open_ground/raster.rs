@@ -38,7 +38,7 @@ impl TileKey {
 
     /// Position of a cell within its tile.
     pub(super) fn position(cell: Cell) -> usize {
-        ((cell.y & 63) << 6 | (cell.x & 63)) as usize
+        (((cell.y & 63) << 6) | (cell.x & 63)) as usize
     }
 
     pub(super) fn bounds(self, size: CellSize) -> Bounds {

@@ -7,7 +7,7 @@
 
 use super::cell::{CellSize, NodeIndex};
 use super::cost::Rules;
-use super::gap::{self, Gap};
+use super::gap::{self, Gap, Passage};
 use super::ground::{Change, OpenGround, ProfileId, Reading};
 use super::hybrid::Trip;
 use super::profile::{Growth, Measure, Occupied, Profile};
@@ -18,6 +18,8 @@ use std::fmt;
 
 /// Expansions of one search before it is the other one's turn.
 const TURN: u64 = 512;
+/// Cells are halved down to this size where the room is too large to be searched for its widest gap.
+const FINER: CellSize = CellSize::FINEST_ROOM;
 
 /// State of the question whether there is a path.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -262,28 +264,35 @@ impl Reachability {
             self.begin(ground, finer);
             return;
         }
-        let gap = self.widest_gap(ground, from, needed);
-        if gap.is_some_and(|gap| gap.width >= needed)
-            && let Some(cell) = finer
-        {
-            // Wide enough, and only the cells are still too coarse for it.
-            let finer = ground.add_profile(Profile { cell, ..profile });
-            self.begin(ground, finer);
-            return;
-        }
-        let walls = WalledIn {
-            gap: gap.filter(|gap| gap.width < needed),
-            needed,
+        let gap = match self.widest(ground, from, needed) {
+            // All gaps are wide enough, and only the cells are too coarse for them.
+            Passage::Wide => {
+                self.verdict = Verdict::Reachable;
+                return;
+            }
+            Passage::Unknown => {
+                if profile.cell > FINER
+                    && let Some(cell) = finer
+                {
+                    let finer = ground.add_profile(Profile { cell, ..profile });
+                    self.begin(ground, finer);
+                    return;
+                }
+                None
+            }
+            Passage::Closed => None,
+            Passage::Narrowest(gap) => Some(gap),
         };
+        let walls = WalledIn { gap, needed };
         self.verdict = Verdict::NoPath(match from {
             Origin::Start => Reason::StartWalledIn(walls),
             Origin::Goal => Reason::GoalWalledIn(walls),
         });
     }
 
-    /// The widest gap that leads out of the room of a search that has run dry. Outside there may be no end to
-    /// the ground, so the path begins in the room.
-    fn widest_gap(&mut self, ground: &mut OpenGround, from: Origin, needed: f64) -> Option<Gap> {
+    /// The widest path out of the room of a search that has run dry. Outside there may be no end to the ground,
+    /// so the path begins in the room.
+    fn widest(&self, ground: &OpenGround, from: Origin, needed: f64) -> Passage {
         let reader = reader(&self.trip, self.profile);
         let (start, goal) = (self.trip.from.position, self.trip.to.position);
         match from {

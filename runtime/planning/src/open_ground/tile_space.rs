@@ -369,7 +369,7 @@ impl Space for TileSpace<'_> {
             let (x, y) = (x + right, y + up);
             let beside = tile_beside(x, y);
             let slot = beside.map_or(slot, |direction| self.linked(slot, direction));
-            node_at(slot, ((y & 63) << 6 | (x & 63)) as usize)
+            node_at(slot, (((y & 63) << 6) | (x & 63)) as usize)
         })
     }
 
