@@ -1,12 +1,15 @@
 //! What a person can ask for: each command has a name, a hint and a key, and stands in the palette.
 
+use crate::panel::{MenuPlace, PanelId};
 use crate::tools::ToolKind;
 use egui::{Key, KeyboardShortcut, Modifiers};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 /// Commands as a table, in the order of the palette: name, title, hint, key. Those of tools stand in
-/// a table of their own, so that the compiler misses none of them.
+/// a table of their own, so that the compiler misses none of them, and those of panels in the table
+/// of panels.
 macro_rules! commands {
     (
         $($name:ident: $title:literal, $hint:literal, $key:literal;)*
@@ -21,12 +24,14 @@ macro_rules! commands {
             $(#[doc = $hint] $name,)*
             /// Takes a tool.
             Tool(ToolKind),
+            /// Brings a panel to the front.
+            Panel(PanelId),
             $(#[doc = $later_hint] $later,)*
         }
 
         impl Command {
-            /// All commands, in the order of the palette.
-            pub const ALL: &[Self] = &[
+            /// The commands of this table, in the order of the palette.
+            const LISTED: &[Self] = &[
                 $(Self::$name,)*
                 $(Self::Tool(ToolKind::$tool),)*
                 $(Self::$later,)*
@@ -37,15 +42,21 @@ macro_rules! commands {
                 match self {
                     $(Self::$name => ($title, $hint, $key),)*
                     $(Self::Tool(ToolKind::$tool) => ($tool_title, $tool_hint, $tool_key),)*
+                    Self::Panel(panel) => {
+                        let entry = panel.entry();
+                        let (title, hint) = entry.map_or((panel.title(), ""), |e| (e.title, e.hint));
+                        (title, hint, "")
+                    }
                     $(Self::$later => ($later_title, $later_hint, $later_key),)*
                 }
             }
 
-            /// Its name in this table.
+            /// Its name in this table, or the id of its panel.
             fn variant(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name),)*
                     $(Self::Tool(ToolKind::$tool) => concat!("Tool", stringify!($tool)),)*
+                    Self::Panel(panel) => panel.id(),
                     $(Self::$later => stringify!($later),)*
                 }
             }
@@ -129,17 +140,34 @@ commands! {
     }
     Palette: "Command palette", "Find any command by its name.", "Ctrl+P";
     Keys: "Keys", "Show all keys and change them.", "Questionmark";
-    Results: "Results", "Show what comes of the run: curves over time and trips.", "";
     KeepRun: "Keep this run", "Keep what has come of the run, to compare others with it.", "";
-    ImportReport: "Import report", "Show what the last import made, and what it left out.", "";
-    CompareRuns: "Compare runs", "Show two runs beside each other: figures, curves, and trips of the same agents.", "";
-    GreenWave: "Green wave", "Show the signals along a street by time and distance, and drag their cycles into a wave of green.", "";
-    Experiment: "Experiment", "Train parameters of a stack on a course, and watch who is bred.", "";
-    Workshop: "Vehicle workshop", "Change the numbers of a vehicle, see what they do, test it and drive it.", "";
     ResetPanels: "Reset panels", "Put all panels where they were at first.", "";
 }
 
 impl Command {
+    /// All commands, in the order of the palette. Those of panels stand around [`KeepRun`](Self::KeepRun).
+    pub fn all() -> &'static [Self] {
+        static ALL: LazyLock<Vec<Command>> = LazyLock::new(|| {
+            let is_of_run =
+                |panel: &PanelId| panel.entry().map(|e| e.place) == Some(MenuPlace::Run);
+            let opened = PanelId::ALL.iter().filter(|panel| panel.entry().is_some());
+            let (first, last): (Vec<PanelId>, Vec<PanelId>) =
+                opened.partition(|panel| is_of_run(panel));
+            let commands = |panels: Vec<PanelId>| panels.into_iter().map(Command::Panel);
+            let split = Command::LISTED
+                .iter()
+                .position(|command| *command == Command::KeepRun);
+            let (before, rest) = Command::LISTED.split_at(split.unwrap_or_default());
+            let mut all = before.to_vec();
+            all.extend(commands(first));
+            all.extend(&rest[..1]);
+            all.extend(commands(last));
+            all.extend(&rest[1..]);
+            all
+        });
+        &ALL
+    }
+
     /// Whether it changes the scenario in a way that a stroke under way must not mix with; undo
     /// takes the stroke back itself.
     pub fn edits(self) -> bool {
@@ -218,7 +246,7 @@ impl<'de> Deserialize<'de> for KeyMap {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         // Commands of another version are left out, and the others keep their keys.
         let named = BTreeMap::<String, String>::deserialize(deserializer)?;
-        let known = Command::ALL.iter().filter_map(|&command| {
+        let known = Command::all().iter().filter_map(|&command| {
             let key = named.get(&command.file_name())?;
             Some((command, key.clone()))
         });
@@ -243,7 +271,7 @@ impl KeyMap {
     /// Binds a command to a key; a command that had it loses it.
     pub fn bind(&mut self, command: Command, shortcut: KeyboardShortcut) {
         let text = text_of(shortcut);
-        for other in Command::ALL {
+        for other in Command::all() {
             if *other != command && self.text(*other) == text {
                 // An empty text and not a removal, which would bring its standard key back.
                 self.changed.insert(*other, String::new());
@@ -260,7 +288,7 @@ impl KeyMap {
     /// The command that a key asks for.
     pub fn command(&self, key: Key, modifiers: Modifiers) -> Option<Command> {
         let pressed = normal(modifiers);
-        Command::ALL.iter().copied().find(|command| {
+        Command::all().iter().copied().find(|command| {
             self.shortcut(*command).is_some_and(|s| {
                 let wanted = normal(s.modifiers);
                 // Which symbols need Shift depends on the keyboard.
@@ -342,7 +370,7 @@ mod tests {
     fn every_standard_key_is_one_and_is_used_once() {
         let mut seen = BTreeSet::new();
         let map = KeyMap::default();
-        for command in Command::ALL {
+        for command in Command::all() {
             let text = map.text(*command);
             if text.is_empty() {
                 continue;
@@ -374,7 +402,7 @@ mod tests {
     #[test]
     fn every_tool_has_a_command() {
         for tool in ToolKind::ALL {
-            assert!(Command::ALL.contains(&Command::Tool(tool)));
+            assert!(Command::all().contains(&Command::Tool(tool)));
         }
     }
 
@@ -390,5 +418,46 @@ mod tests {
         // What another version could do is left out.
         let foreign: KeyMap = serde_json::from_str(r#"{"tool_spoon":"X"}"#).unwrap();
         assert_eq!(foreign, KeyMap::default());
+    }
+
+    #[test]
+    fn keys_that_were_bound_to_panels_are_kept() {
+        // As they were written when each of these was a command of its own.
+        let written = r#"{"results":"Ctrl+F5","import_report":"Ctrl+F6","compare_runs":"Ctrl+F7","green_wave":"Ctrl+F8","experiment":"Ctrl+F9","workshop":"Ctrl+F10"}"#;
+        let map: KeyMap = serde_json::from_str(written).unwrap();
+        let keys = [
+            (PanelId::Results, Key::F5),
+            (PanelId::Import, Key::F6),
+            (PanelId::Compare, Key::F7),
+            (PanelId::GreenWave, Key::F8),
+            (PanelId::Experiment, Key::F9),
+            (PanelId::Workshop, Key::F10),
+        ];
+        for (panel, key) in keys {
+            let bound = map.command(key, Modifiers::COMMAND);
+            assert_eq!(bound, Some(Command::Panel(panel)));
+        }
+        assert_eq!(serde_json::to_string(&map).unwrap(), written);
+    }
+
+    #[test]
+    fn the_palette_lists_panels_around_the_runs_that_are_kept() {
+        let kept = Command::all()
+            .iter()
+            .position(|command| *command == Command::KeepRun);
+        let around = &Command::all()[kept.unwrap() - 2..=kept.unwrap() + 6];
+        let panel = Command::Panel;
+        let wanted = [
+            Command::Keys,
+            panel(PanelId::Results),
+            Command::KeepRun,
+            panel(PanelId::Import),
+            panel(PanelId::Compare),
+            panel(PanelId::GreenWave),
+            panel(PanelId::Experiment),
+            panel(PanelId::Workshop),
+            Command::ResetPanels,
+        ];
+        assert_eq!(around, wanted);
     }
 }

@@ -42,6 +42,7 @@ mod marks;
 mod minimap;
 pub mod model;
 mod module_actions;
+pub mod panel;
 mod panels;
 mod planned_ways;
 mod playing;

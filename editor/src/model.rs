@@ -14,6 +14,7 @@ use crate::gamepad::PadState;
 use crate::import_report::ImportReport;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
+use crate::panel::PanelId;
 use crate::planned_ways::PlannedWays;
 use crate::scene::Scene;
 use crate::settings::Settings;
@@ -363,8 +364,8 @@ pub enum Action {
     DropBackground,
     /// Another window.
     Show(Dialog),
-    /// The panel with this title comes to the front.
-    ShowPanel(&'static str),
+    /// A panel comes to the front.
+    ShowPanel(PanelId),
     /// A native dialog for a path.
     Browse(Purpose, Option<Next>),
     /// Another folder is to be listed.

@@ -7,6 +7,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::live::{Live, LivePicture};
 use roadwright_editor::model::Action;
+use roadwright_editor::panel::PanelId;
 use roadwright_scenario::{Edit, Flow, Obstacle, ObstacleId, Scenario, Settings, Shape, file};
 use roadwright_simulation::{
     CouplingOrder, HandControls, HeatMap, Observer, RunOptions, World, builtin_modules,
@@ -288,7 +289,7 @@ fn the_past_is_scrubbed_in_the_window_and_gone_on_from() {
     bench.step_run(1000);
     bench.settle();
     let now = bench.editor().model().live.clone().unwrap();
-    bench.ask(Action::Do(Command::Results));
+    bench.ask(Action::Do(Command::Panel(PanelId::Results)));
     let slider = bench.scroll_to("Moment of the run");
     let middle = slider.center();
     bench.harness.hover_at(middle);

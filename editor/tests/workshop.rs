@@ -6,6 +6,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::experiment::ExperimentAction;
 use roadwright_editor::model::{Action, Dialog, Purpose};
+use roadwright_editor::panel::PanelId;
 use roadwright_editor::workshop::{Ground, Source, Workshop, WorkshopAction};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
@@ -19,7 +20,7 @@ fn with(name: &'static str) -> Bench {
     let mut bench = Bench::start();
     bench.close_dialog();
     bench.harness.set_size(egui::vec2(1600.0, 2400.0));
-    bench.ask(Action::Do(Command::Workshop));
+    bench.ask(Action::Do(Command::Panel(PanelId::Workshop)));
     act(&mut bench, WorkshopAction::Open(Source::Shipped(name)));
     bench
 }

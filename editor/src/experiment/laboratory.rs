@@ -7,6 +7,7 @@ use super::{ExperimentAction, ExperimentFile, Phase, Trainer};
 use crate::app::Editor;
 use crate::jobs::{Job, Outcome};
 use crate::model::{Purpose, Tone};
+use crate::panel::PanelId;
 use crate::worker::Worker;
 use roadwright_agent::Registry;
 use roadwright_scenario::{Edit, Scenario, file};
@@ -489,7 +490,7 @@ impl Editor {
                 // Opened again it is as its file is now.
                 results.retain(|known| known.path != opened.path);
                 results.push(Arc::new(*opened));
-                self.view.panels.bring_to_front("Experiment");
+                self.view.panels.bring_to_front(PanelId::Experiment);
             }
             Arrived::Opened(_, Err(error))
             | Arrived::Results(Err(error))
@@ -522,7 +523,7 @@ impl Editor {
             history: DraftHistory::default(),
             revision: 0,
         });
-        self.view.panels.bring_to_front("Experiment");
+        self.view.panels.bring_to_front(PanelId::Experiment);
     }
 
     /// What a path is suggested as.

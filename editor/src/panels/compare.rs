@@ -1,5 +1,6 @@
 //! Two runs beside each other: figures, curves on the same axes, and trips of the same agents.
 
+use super::PanelFrame;
 use super::past::clock;
 use super::plots::plot;
 use super::results::curve;
@@ -74,7 +75,13 @@ impl ComparePanel {
     }
 }
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, state: &mut ComparePanel, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let state = &mut memory.compare;
     choose(ui, model, actions);
     kept(ui, model, actions);
     let sides = (model.kept_runs.a, model.kept_runs.b);

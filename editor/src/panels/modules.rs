@@ -1,5 +1,6 @@
 //! Plugins and scripts: how they do, and what can be done about them.
 
+use super::PanelFrame;
 use super::widgets::{empty, heading};
 use crate::model::{Action, Dialog, Model, ModuleAction};
 use crate::tools::Tone;
@@ -20,7 +21,8 @@ pub(super) struct Dragged {
     pub(super) id: String,
 }
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame { model, actions, .. } = frame;
     let rows = &model.modules.rows;
     if !model.modules.unallowed.is_empty() {
         let count = model.modules.unallowed.len();

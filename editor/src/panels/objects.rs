@@ -1,8 +1,9 @@
 //! What the scenario says about itself, and all that is in it.
 
+use super::PanelFrame;
 use super::property::{Choice, Property, Subject, TextProperty};
 use super::widgets::{heading, level_title};
-use super::{groups, object_menu};
+use super::{groups, kinds, object_menu};
 use crate::model::{Action, Model};
 use egui::{Grid, Ui};
 use roadwright_scenario::operation::Objects;
@@ -12,7 +13,13 @@ use std::ops::RangeInclusive;
 /// Objects of a kind that are listed at once.
 const MOST: usize = 200;
 
-pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &mut String, actions: &mut Vec<Action>) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let filter = &mut memory.objects_filter;
     about(ui, model, actions);
     settings(ui, model, actions);
     heading(ui, "Objects");
@@ -23,6 +30,7 @@ pub(super) fn ui(ui: &mut Ui, model: &Model, filter: &mut String, actions: &mut 
     response
         .widget_info(|| egui::WidgetInfo::labeled(egui::Role::TextInput, true, "Filter objects"));
     lists(ui, model, filter, actions);
+    kinds::ui(ui, model, actions);
 }
 
 /// Typing into one field after the other is one step of the history.

@@ -6,6 +6,7 @@ use super::{Bench, Ground, Rival, Source, WorkshopAction, track};
 use crate::app::Editor;
 use crate::document::Document;
 use crate::model::{Dialog, Purpose, Tone};
+use crate::panel::PanelId;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::vehicle_file::{EXTENSION, FileReference, SHIPPED, VehicleFile, hash};
 use roadwright_scenario::{Edit, Scenario, VehicleType};
@@ -138,7 +139,7 @@ impl Editor {
         // The one before stops when it is dropped: it tests another vehicle.
         self.shop.trial = Trial::default();
         self.model.workshop.bench = Some(bench);
-        self.view.panels.bring_to_front("Workshop");
+        self.view.panels.bring_to_front(PanelId::Workshop);
         // Who is on the test track drives the new one there.
         self.on_bench(|_| ());
     }

@@ -3,10 +3,12 @@
 
 mod chart;
 
+use super::PanelFrame;
 use super::inspector::law::plans_near;
 use super::widgets::{empty, named, primary};
 use crate::command::Command;
 use crate::model::{Action, Model, Tone as Word};
+use crate::panel::PanelId;
 use crate::tools::Tone;
 use chart::{Chart, Gesture};
 use egui::{DragValue, RichText, Ui};
@@ -121,7 +123,7 @@ fn signals_of(model: &Model) -> usize {
 
 /// The way to the panel, where there is something to show in it.
 pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
-    let command = Command::GreenWave;
+    let command = Command::Panel(PanelId::GreenWave);
     if signals_of(model) > 1
         && ui
             .button(command.title())
@@ -132,12 +134,13 @@ pub(super) fn opener(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-pub(super) fn ui(
-    ui: &mut Ui,
-    model: &Model,
-    state: &mut GreenWavePanel,
-    actions: &mut Vec<Action>,
-) {
+pub(super) fn ui(ui: &mut Ui, frame: PanelFrame<'_>) {
+    let PanelFrame {
+        model,
+        memory,
+        actions,
+    } = frame;
+    let state = &mut memory.green_wave;
     state.follow(model);
     // A drag may end while the panel is not shown.
     let is_held = ui.input(|input| input.pointer.primary_down() || input.pointer.any_released());
