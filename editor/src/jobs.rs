@@ -3,7 +3,8 @@
 use crate::app::now;
 use crate::background::{self, Picked};
 use crate::damaged::Damaged;
-use crate::experiment::{Arrived, ExperimentFile};
+use crate::experiment::ExperimentFile;
+use crate::laboratory::Arrived;
 use crate::model::{Next, Purpose};
 use roadwright_bundle::{Bundle, Placement};
 use roadwright_interchange::osm;

@@ -12,6 +12,7 @@ use crate::extensions::{Modules, StepRequest};
 use crate::folder_list::ListedFolder;
 use crate::gamepad::PadState;
 use crate::import_report::ImportReport;
+use crate::input::KeyChord;
 use crate::kept_runs::{KeptRunAction, KeptRuns};
 use crate::live::LivePicture;
 use crate::panel::PanelId;
@@ -22,7 +23,6 @@ use crate::sharing::OpenBundle;
 use crate::theme::Theme;
 use crate::tools::ToolKind;
 use crate::workshop::{Workshop, WorkshopAction};
-use egui::KeyboardShortcut;
 use roadwright_geometry::DVec2;
 use roadwright_scenario::check::Finding;
 use roadwright_scenario::junction::LaneEnd;
@@ -329,7 +329,7 @@ pub enum Action {
     /// Other settings.
     Settings(Box<Settings>),
     /// A command has another key.
-    BindKey(Command, KeyboardShortcut),
+    BindKey(Command, KeyChord),
     /// All commands have their standard keys.
     ResetKeys,
     /// Another tool.

@@ -45,10 +45,11 @@ pub(crate) use inspector::zones;
 use crate::canvas::Canvas;
 use crate::command::Command;
 use crate::model::{Action, Model};
-use crate::panel::{Dock, PanelId, for_each_panel};
+use crate::panel::{Dock, PanelId};
 use crate::view::ViewState;
 use egui::{Frame, Panel, Ui, WidgetText};
 use egui_tiles::{Behavior, SimplificationOptions, Tile, TileId, Tiles, Tree, UiResponse};
+use roadwright_editor_core::for_each_panel;
 
 /// What a tile shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
