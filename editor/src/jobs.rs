@@ -272,7 +272,7 @@ impl Job {
     /// Writes the tables of a run and a picture of its curves into a folder.
     pub(crate) fn results(
         (results, heat): (
-            Arc<crate::run_results::RunResults>,
+            Arc<roadwright_recording::RunResults>,
             Arc<crate::live::HeatCells>,
         ),
         folder: PathBuf,
@@ -300,7 +300,7 @@ impl Job {
 
     /// Writes two runs of these names beside each other into a folder.
     pub(crate) fn comparison(
-        (runs, names): ([Arc<crate::run_results::RunResults>; 2], [String; 2]),
+        (runs, names): ([Arc<roadwright_recording::RunResults>; 2], [String; 2]),
         folder: PathBuf,
         wake: impl Fn() + Send + 'static,
     ) -> Self {

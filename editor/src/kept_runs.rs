@@ -4,7 +4,7 @@
 use crate::app::Editor;
 use crate::jobs::Job;
 use crate::model::{Dialog, Model, Purpose, Tone};
-use crate::run_results::RunResults;
+use roadwright_recording::RunResults;
 use std::path::PathBuf;
 use std::sync::Arc;
 

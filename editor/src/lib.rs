@@ -8,10 +8,10 @@
 
 use roadwright_editor_core::lookout;
 pub use roadwright_editor_core::{
-    autosave, camera, command, comparison, damaged, document, experiment, extensions, gamepad,
-    import_report, input, kind_edits, live, panel, run_results, scene, settings, shipped, tools,
-    worker, workshop,
+    autosave, camera, command, damaged, document, experiment, extensions, gamepad, import_report,
+    input, kind_edits, live, panel, scene, settings, shipped, tools, worker, workshop,
 };
+pub use roadwright_recording::comparison;
 
 mod actions;
 mod app;

@@ -15,7 +15,6 @@
 pub mod autosave;
 pub mod camera;
 pub mod command;
-pub mod comparison;
 pub mod damaged;
 pub mod document;
 pub mod experiment;
@@ -28,7 +27,6 @@ pub mod live;
 pub mod lookout;
 pub mod map;
 pub mod panel;
-pub mod run_results;
 pub mod scene;
 pub mod settings;
 pub mod shipped;

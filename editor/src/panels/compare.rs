@@ -9,13 +9,13 @@ use crate::command::Command;
 use crate::comparison::{Better, Comparison, Figure, TripPair};
 use crate::kept_runs::{KeptRun, KeptRunAction, MOST_RUNS, Side};
 use crate::model::{Action, Model};
-use crate::run_results::RunResults;
 use crate::tools::Tone;
 use egui::{
     Align, CollapsingHeader, Grid, Layout, RichText, Role, ScrollArea, TextEdit, Ui, WidgetInfo,
     vec2,
 };
 use roadwright_geometry::DVec2;
+use roadwright_recording::RunResults;
 use roadwright_scenario::{AgentId, ObjectId};
 use roadwright_simulation::TimeRow;
 use std::sync::Arc;

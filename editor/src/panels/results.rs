@@ -7,11 +7,11 @@ use super::widgets::{empty, named};
 use crate::command::Command;
 use crate::model::{Action, Dialog, Model, Purpose};
 use crate::panel::PanelId;
-use crate::run_results::RunResults;
 use crate::theme::Theme;
 use crate::tools::Tone;
 use egui::{Role, ScrollArea, Ui, WidgetInfo};
 use roadwright_geometry::DVec2;
+use roadwright_recording::RunResults;
 use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
 
 /// Height of a plot, points.

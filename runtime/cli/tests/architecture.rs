@@ -65,6 +65,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "control",
             "planning",
         ],
+        "roadwright-recording" => &["scenario", "agent", "simulation"],
         "roadwright-training" => &[
             "files",
             "geometry",
@@ -84,6 +85,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "agent",
             "vehicle",
             "simulation",
+            "recording",
             "training",
             "extension",
             "render",
@@ -100,6 +102,7 @@ fn allowed(name: &str) -> &'static [&'static str] {
             "vehicle",
             "control",
             "simulation",
+            "recording",
             "training",
             "extension",
             "render",

@@ -4,17 +4,13 @@
 //! | --- | --- |
 //! | `mod.rs` | the door for the window: orders in, pictures out |
 //! | `runner.rs` | the thread: orders between steps, the clock, pictures |
-//! | `run.rs` | a world with all who look on |
-//! | `past.rs` | checkpoints, and what was done to the run since: the way back to any moment |
 
-mod past;
-mod run;
 mod runner;
 
-pub use run::{HeatCells, TracePoint};
+pub use roadwright_recording::{HeatCells, Timeline, TracePoint};
 
-use crate::run_results::RunResults;
 use roadwright_agent::{BehaviourView, Registry};
+use roadwright_recording::RunResults;
 use roadwright_scenario::{NodeId, ObjectId, RoadId, Scenario};
 use roadwright_simulation::{
     AgentCounts, Collision, CouplingOrder, Ground, HandControls, Inspection, JunctionInspection,
@@ -76,21 +72,6 @@ enum Order {
     /// The trailers of an agent are let go or joined on.
     Coupling(u64, CouplingOrder),
     End,
-}
-
-/// How far a run can be looked back at, and which moment is shown.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Timeline {
-    /// The oldest moment, s.
-    pub from: f64,
-    /// The present, s.
-    pub to: f64,
-    /// The moment that is shown instead of the present, s.
-    pub at: Option<f64>,
-    /// Bytes that the way back takes.
-    pub bytes: usize,
-    /// Why there is no way back, if there is none.
-    pub problem: Option<String>,
 }
 
 /// The running simulation at one moment.

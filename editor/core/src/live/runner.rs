@@ -6,11 +6,9 @@
 //!   picture <- publish   60 times a second, and after every order
 //! ```
 
-use super::past::{Event, Past, steps};
-use super::run::{Run, Watch};
 use super::{Coordinator, LivePicture, Order};
-use crate::run_results::RunResults;
 use roadwright_agent::Registry;
+use roadwright_recording::{AgentTrace, Intervention, ObservedRun, Rewind, RunResults, steps};
 use roadwright_scenario::{AgentId, Scenario};
 use roadwright_simulation::{CouplingOrder, HandControls, Status, World};
 use std::sync::mpsc::{Receiver, TryRecvError};
@@ -32,10 +30,10 @@ const LOG_LINES: usize = 200;
 pub(super) struct Runner {
     scenario: Arc<Scenario>,
     registry: Registry,
-    run: Option<Run>,
-    past: Past,
+    run: Option<ObservedRun>,
+    past: Rewind,
     /// The run at the moment of the past that is shown; `None`: the present is.
-    shown_past: Option<Run>,
+    shown_past: Option<ObservedRun>,
     /// The agent that a person drives.
     driven: Option<(u64, HandControls)>,
     inbox: Receiver<Order>,
@@ -67,7 +65,7 @@ impl Runner {
             scenario,
             registry,
             run: None,
-            past: Past::default(),
+            past: Rewind::default(),
             shown_past: None,
             driven: None,
             inbox,
@@ -99,9 +97,9 @@ impl Runner {
         if let Some(run) = run.filter(|run| run.statistics.rows().len() > 1) {
             self.before = Some(run.results());
         }
-        (self.past, self.shown_past, self.driven) = (Past::default(), None, None);
+        (self.past, self.shown_past, self.driven) = (Rewind::default(), None, None);
         // The agent stays watched; its past belongs to the old run.
-        match Run::new(self.scenario.clone(), &self.registry, self.watched) {
+        match ObservedRun::new(self.scenario.clone(), &self.registry, self.watched) {
             Ok(run) => self.run = Some(run),
             Err(error) => {
                 self.run = None;
@@ -187,12 +185,12 @@ impl Runner {
     }
 
     /// The run at the moment that is shown.
-    fn shown(&self) -> Option<&Run> {
+    fn shown(&self) -> Option<&ObservedRun> {
         self.shown_past.as_ref().or(self.run.as_ref())
     }
 
     /// Whether a run has come to the step at which it ends.
-    fn is_at_end(&self, run: &Run) -> bool {
+    fn is_at_end(&self, run: &ObservedRun) -> bool {
         self.end_at.is_some_and(|end| run.world().steps() >= end)
     }
 
@@ -207,7 +205,7 @@ impl Runner {
         }
         self.watched = agent;
         for run in [&mut self.run, &mut self.shown_past].into_iter().flatten() {
-            run.watch = Watch::of(agent);
+            run.watch = AgentTrace::of(agent);
         }
     }
 
@@ -234,7 +232,7 @@ impl Runner {
             .run
             .as_ref()
             .map_or(0, |run| run.world().finished().len());
-        if self.take(Event::Update(scenario.clone())) {
+        if self.take(Intervention::Update(scenario.clone())) {
             self.scenario = scenario;
             self.tell_of_removed(ended);
         }
@@ -259,7 +257,7 @@ impl Runner {
     }
 
     /// Does something to the present run, and notes it. Returns whether it could be done.
-    fn take(&mut self, event: Event) -> bool {
+    fn take(&mut self, event: Intervention) -> bool {
         let Some(run) = &mut self.run else {
             return false;
         };
@@ -281,7 +279,7 @@ impl Runner {
         if self.shown_past.is_some() {
             return;
         }
-        let can = self.take(Event::Drive(agent, controls));
+        let can = self.take(Intervention::Drive(agent, controls));
         self.driven = controls.filter(|_| can).map(|controls| (agent, controls));
     }
 
@@ -289,7 +287,7 @@ impl Runner {
         // As with hands: the past is only looked at.
         self.go_on_from_past();
         if self.shown_past.is_none() {
-            self.take(Event::Coupling(agent, order));
+            self.take(Intervention::Coupling(agent, order));
         }
     }
 
@@ -328,7 +326,7 @@ impl Runner {
             self.reset();
             return;
         }
-        let event = edited.map(Event::Update);
+        let event = edited.map(Intervention::Update);
         let taken = event
             .iter()
             .try_for_each(|event| shown.take(event, &self.registry));
@@ -398,7 +396,7 @@ impl Runner {
     }
 
     /// Fills in what is seen of a run at its moment.
-    fn show(&self, run: &Run, before: &LivePicture, picture: &mut LivePicture) {
+    fn show(&self, run: &ObservedRun, before: &LivePicture, picture: &mut LivePicture) {
         let world = run.world();
         picture.trace = Arc::new(run.watch.trace.iter().copied().collect());
         picture.snapshot = world.snapshot();
@@ -459,7 +457,7 @@ impl Runner {
             self.step();
             *owed -= dt;
             steps += 1.0;
-            let world = self.run.as_ref().map(Run::world);
+            let world = self.run.as_ref().map(ObservedRun::world);
             if world.is_none_or(World::is_over) || self.has_ended() {
                 self.playing = false;
                 break;

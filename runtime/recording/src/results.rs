@@ -1,8 +1,17 @@
-//! What comes of a run, for panels.
+//! Results of a run.
 
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{Statistics, TimeRow, Trip};
 use std::sync::Arc;
+
+/// What a run runs now.
+#[derive(Debug, Clone, Copy)]
+pub struct Ran<'a> {
+    /// The scenario.
+    pub scenario: &'a Arc<Scenario>,
+    /// Whether it was edited since the start of the run.
+    pub is_edited: bool,
+}
 
 /// What has come of the run so far.
 #[derive(Debug, Clone, Default)]
@@ -22,21 +31,21 @@ pub struct RunResults {
 
 impl RunResults {
     /// The results of a run that is over, without those of the one before it.
-    pub fn of(statistics: &Statistics, (scenario, is_edited): (&Arc<Scenario>, bool)) -> Self {
+    pub fn of(statistics: &Statistics, ran: Ran<'_>) -> Self {
         Self {
             rows: statistics.rows().to_vec(),
             trips: statistics.trips().to_vec(),
-            scenario: scenario.clone(),
-            is_edited,
+            scenario: ran.scenario.clone(),
+            is_edited: ran.is_edited,
             before: None,
         }
     }
 
     /// The results of now; the same ones if nothing has been added to them.
-    pub(crate) fn grown(
+    pub fn grown(
         self: &Arc<Self>,
         statistics: &Statistics,
-        (scenario, is_edited): (&Arc<Scenario>, bool),
+        ran: Ran<'_>,
         before: Option<&Arc<Self>>,
     ) -> Arc<Self> {
         let (rows, trips) = (statistics.rows(), statistics.trips());
@@ -48,14 +57,14 @@ impl RunResults {
         // Rows and trips are added and taken away at the end only.
         let is_same = self.rows.last() == rows.last()
             && self.trips.len() == trips.len()
-            && Arc::ptr_eq(&self.scenario, scenario)
+            && Arc::ptr_eq(&self.scenario, ran.scenario)
             && has_same_before;
         if is_same {
             return self.clone();
         }
         Arc::new(Self {
             before: before.cloned(),
-            ..Self::of(statistics, (scenario, is_edited))
+            ..Self::of(statistics, ran)
         })
     }
 

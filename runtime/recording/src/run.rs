@@ -1,7 +1,7 @@
 //! A world with all who look on: its statistics, its heat map, the trace of the watched agent.
 
-use super::past::{Checkpoint, Event};
-use crate::run_results::RunResults;
+use crate::results::{Ran, RunResults};
+use crate::rewind::{Checkpoint, Intervention};
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
@@ -37,15 +37,18 @@ pub struct TracePoint {
 
 /// Traces one agent: an observer.
 #[derive(Default)]
-pub(super) struct Watch {
-    pub(super) agent: Option<u64>,
-    pub(super) trace: VecDeque<TracePoint>,
+pub struct AgentTrace {
+    /// The agent; `None` traces nothing.
+    pub agent: Option<u64>,
+    /// Its last minute, oldest first.
+    pub trace: VecDeque<TracePoint>,
     /// When the next sample is due, s.
     due: f64,
 }
 
-impl Watch {
-    pub(super) fn of(agent: Option<u64>) -> Self {
+impl AgentTrace {
+    /// The trace of an agent, from now on.
+    pub fn of(agent: Option<u64>) -> Self {
         Self {
             agent,
             ..Self::default()
@@ -64,7 +67,7 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for AgentTrace {
     fn after_step(&mut self, world: &World) {
         let time = world.time();
         // Time is a sum of steps: without the margin a sample would now and then be a step late.
@@ -90,12 +93,12 @@ impl Observer for Watch {
 
 /// Keeps where the vehicle was that a person drives: an observer.
 #[derive(Clone, Default)]
-pub(super) struct Recorder {
+pub struct HandDrive {
     /// Time, s, and vehicle, each tenth of a second, oldest first.
-    pub(super) kept: Arc<Vec<(f64, VehicleRecord)>>,
+    pub kept: Arc<Vec<(f64, VehicleRecord)>>,
 }
 
-impl Recorder {
+impl HandDrive {
     /// What had been kept at a time, s.
     fn until(&self, time: f64) -> Self {
         let before = self.kept.iter().filter(|(at, _)| *at <= time + 1e-9);
@@ -105,7 +108,7 @@ impl Recorder {
     }
 }
 
-impl Observer for Recorder {
+impl Observer for HandDrive {
     fn after_step(&mut self, world: &World) {
         let Some((agent, _)) = world.driven_by_hand() else {
             return;
@@ -130,22 +133,30 @@ impl Observer for Recorder {
     }
 }
 
-/// A world that runs a scenario, and all who look on.
-pub(super) struct Run {
+/// A world that runs a scenario, with all its observers.
+pub struct ObservedRun {
     session: Session,
-    /// What it ran first, and what it runs now.
+    /// What it ran first.
     first: Arc<Scenario>,
-    pub(super) scenario: Arc<Scenario>,
-    pub(super) watch: Watch,
+    /// The scenario that it runs now.
+    pub scenario: Arc<Scenario>,
+    /// The trace of the watched agent.
+    pub watch: AgentTrace,
     heat: HeatMap,
-    pub(super) shown_heat: Arc<HeatCells>,
-    pub(super) statistics: Statistics,
-    pub(super) recorder: Recorder,
+    /// The heat map as of its last sample.
+    pub shown_heat: Arc<HeatCells>,
+    /// Its statistics.
+    pub statistics: Statistics,
+    /// The drive of a person.
+    pub recorder: HandDrive,
 }
 
-impl Run {
+impl ObservedRun {
     /// A run at its start.
-    pub(super) fn new(
+    ///
+    /// # Errors
+    /// If the scenario cannot run.
+    pub fn new(
         scenario: Arc<Scenario>,
         registry: &Registry,
         watched: Option<u64>,
@@ -157,30 +168,34 @@ impl Run {
             session: Session::new(world),
             first: scenario.clone(),
             scenario,
-            watch: Watch::of(watched),
+            watch: AgentTrace::of(watched),
             heat: HeatMap::default(),
             shown_heat: Arc::default(),
             statistics,
-            recorder: Recorder::default(),
+            recorder: HandDrive::default(),
         })
     }
 
-    pub(super) fn world(&self) -> &World {
+    /// The world.
+    pub fn world(&self) -> &World {
         self.session.world()
     }
 
     /// What it runs now, and whether that was edited since its start.
-    pub(super) fn ran(&self) -> (&Arc<Scenario>, bool) {
-        (&self.scenario, !Arc::ptr_eq(&self.first, &self.scenario))
+    pub fn ran(&self) -> Ran<'_> {
+        Ran {
+            scenario: &self.scenario,
+            is_edited: !Arc::ptr_eq(&self.first, &self.scenario),
+        }
     }
 
     /// What has come of it.
-    pub(super) fn results(&self) -> Arc<RunResults> {
+    pub fn results(&self) -> Arc<RunResults> {
         Arc::new(RunResults::of(&self.statistics, self.ran()))
     }
 
     /// Takes one step.
-    pub(super) fn step(&mut self) {
+    pub fn step(&mut self) {
         let samples = self.heat.samples();
         let observers: &mut [&mut dyn Observer] = &mut [
             &mut self.watch,
@@ -196,33 +211,36 @@ impl Run {
     }
 
     /// New modules are made of these from now on.
-    pub(super) fn use_modules(&mut self, registry: &Registry) {
+    pub fn use_modules(&mut self, registry: &Registry) {
         self.session.world_mut().use_modules(registry);
     }
 
-    /// Does something to the world between two steps. Returns what came of it, for people.
-    pub(super) fn take(&mut self, event: &Event, registry: &Registry) -> Result<(), String> {
+    /// Carries out an intervention between two steps.
+    ///
+    /// # Errors
+    /// Why it cannot be carried out, for people.
+    pub fn take(&mut self, event: &Intervention, registry: &Registry) -> Result<(), String> {
         let world = self.session.world_mut();
         match event {
-            Event::Update(scenario) => {
+            Intervention::Update(scenario) => {
                 world
                     .update(&self.scenario, scenario, registry)
                     .map_err(|error| format!("The run goes on without this edit: {error}."))?;
                 self.scenario = scenario.clone();
                 Ok(())
             }
-            Event::Drive(agent, Some(controls)) => {
+            Intervention::Drive(agent, Some(controls)) => {
                 if world.drive_by_hand(*agent, *controls) {
                     Ok(())
                 } else {
                     Err(format!("Agent {agent} does not drive now."))
                 }
             }
-            Event::Coupling(agent, order) => match world.carry_out(*agent, *order) {
+            Intervention::Coupling(agent, order) => match world.carry_out(*agent, *order) {
                 Ok(_) => Ok(()),
                 Err(why) => Err(format!("Agent {agent}: {why}.")),
             },
-            Event::Drive(agent, None) => {
+            Intervention::Drive(agent, None) => {
                 world.give_back(*agent);
                 Ok(())
             }
@@ -230,7 +248,7 @@ impl Run {
     }
 
     /// All that is needed to go on from now.
-    pub(super) fn checkpoint(&self) -> Result<Checkpoint, SaveError> {
+    pub(crate) fn checkpoint(&self) -> Result<Checkpoint, SaveError> {
         let world = self.world();
         Ok(Checkpoint {
             step: world.steps(),
@@ -243,7 +261,7 @@ impl Run {
     }
 
     /// This run as it was at one of its checkpoints.
-    pub(super) fn at(
+    pub(crate) fn at(
         &self,
         checkpoint: &Checkpoint,
         registry: &Registry,

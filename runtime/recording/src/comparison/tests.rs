@@ -144,7 +144,8 @@ fn trips_are_matched_one_by_one_and_the_largest_difference_comes_first() {
 
 #[test]
 fn scenarios_differ_in_what_drives_and_not_in_the_order_of_lists() {
-    let town = crate::shipped::ALL[0].scenario();
+    let text = include_str!("../../../../scenarios/old-town.scenario.json");
+    let town = roadwright_scenario::file::from_text(text).unwrap();
     let mut other = town.clone();
     assert!(changes(&town, &other).is_empty());
     let order = roadwright_scenario::ListOrder {

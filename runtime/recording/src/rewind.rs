@@ -11,8 +11,7 @@
 //!   5.1 s is      restore 4 s, step to e2, e2, step to 5.1 s
 //! ```
 
-use super::Timeline;
-use super::run::Run;
+use crate::run::ObservedRun;
 use roadwright_agent::Registry;
 use roadwright_scenario::Scenario;
 use roadwright_simulation::{
@@ -32,9 +31,9 @@ const MOST_BYTES: usize = 200_000_000;
 /// What a lanelet takes of a ground, bytes: a generous guess, for grounds that edits have left behind.
 const LANELET_BYTES: usize = 2_000;
 
-/// What people do to a run between two steps.
+/// A change that a person makes to a run between two steps.
 #[derive(Debug, Clone)]
-pub(super) enum Event {
+pub enum Intervention {
     /// The scenario is another one.
     Update(Arc<Scenario>),
     /// A person moves the controls of an agent, or gives it back.
@@ -43,14 +42,29 @@ pub(super) enum Event {
     Coupling(u64, CouplingOrder),
 }
 
+/// How far a run can be looked back at, and which moment is shown.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Timeline {
+    /// The oldest moment, s.
+    pub from: f64,
+    /// The present, s.
+    pub to: f64,
+    /// The moment that is shown instead of the present, s.
+    pub at: Option<f64>,
+    /// Bytes that the way back takes.
+    pub bytes: usize,
+    /// Why there is no way back, if there is none.
+    pub problem: Option<String>,
+}
+
 /// A run at one moment.
-pub(super) struct Checkpoint {
-    pub(super) step: u64,
-    pub(super) saved: SavedWorld,
-    pub(super) ground: Arc<Ground>,
-    pub(super) scenario: Arc<Scenario>,
-    pub(super) heat: HeatMap,
-    pub(super) statistics: StatisticsMark,
+pub(crate) struct Checkpoint {
+    pub(crate) step: u64,
+    pub(crate) saved: SavedWorld,
+    pub(crate) ground: Arc<Ground>,
+    pub(crate) scenario: Arc<Scenario>,
+    pub(crate) heat: HeatMap,
+    pub(crate) statistics: StatisticsMark,
 }
 
 impl Checkpoint {
@@ -69,21 +83,21 @@ impl Checkpoint {
 
 /// The way back.
 #[derive(Default)]
-pub(super) struct Past {
+pub struct Rewind {
     /// With their bytes, oldest first.
     checkpoints: VecDeque<(Checkpoint, usize)>,
     bytes: usize,
     /// What was done before which step, in order.
-    events: VecDeque<(u64, Event)>,
+    events: VecDeque<(u64, Intervention)>,
     /// Whether a checkpoint has to be kept before the next step.
     is_due: bool,
     /// Why there is none.
     problem: Option<String>,
 }
 
-impl Past {
+impl Rewind {
     /// Before a step: keeps a checkpoint if one is due.
-    pub(super) fn watch(&mut self, run: &Run) {
+    pub fn watch(&mut self, run: &ObservedRun) {
         let world = run.world();
         // One step at least: a step of the world may be longer than the period.
         let every = steps(PERIOD, world.dt()).max(1);
@@ -136,11 +150,11 @@ impl Past {
     }
 
     /// Notes what was done before a step.
-    pub(super) fn note(&mut self, step: u64, event: Event) {
+    pub fn note(&mut self, step: u64, event: Intervention) {
         // A checkpoint of before it would be taken for one of after it.
         self.cut(|at| at >= step);
-        let is_update = |event: &Event| matches!(event, Event::Update(_));
-        let has_one = |(at, before): &(u64, Event)| *at == step && is_update(before);
+        let is_update = |event: &Intervention| matches!(event, Intervention::Update(_));
+        let has_one = |(at, before): &(u64, Intervention)| *at == step && is_update(before);
         // A drag on the map makes many edits while the run stands still, and each of them holds a
         // scenario: a checkpoint behind them all takes less.
         if is_update(&event) && (self.is_due || self.events.iter().any(has_one)) {
@@ -159,7 +173,7 @@ impl Past {
     }
 
     /// Forgets what was after a step: the run goes on from there.
-    pub(super) fn cut_after(&mut self, step: u64) {
+    pub fn cut_after(&mut self, step: u64) {
         self.cut(|at| at > step);
         self.events.retain(|(at, _)| *at <= step);
         self.is_due = false;
@@ -167,13 +181,16 @@ impl Past {
 
     /// A run at one of its steps. `on_the_way` is the same run at some other one: if that is between
     /// the checkpoint and the wanted step, it goes on from there.
-    pub(super) fn find(
+    ///
+    /// # Errors
+    /// Why that moment cannot be found again, for people.
+    pub fn find(
         &self,
         step: u64,
-        run: &Run,
-        on_the_way: Option<Run>,
+        run: &ObservedRun,
+        on_the_way: Option<ObservedRun>,
         registry: &Registry,
-    ) -> Result<Run, String> {
+    ) -> Result<ObservedRun, String> {
         let before = self
             .checkpoints
             .iter()
@@ -185,7 +202,8 @@ impl Past {
                 .clone()
                 .unwrap_or_else(|| "Nothing is kept of that moment any more.".to_owned()));
         };
-        let is_between = |run: &Run| (checkpoint.step..=step).contains(&run.world().steps());
+        let is_between =
+            |run: &ObservedRun| (checkpoint.step..=step).contains(&run.world().steps());
         let mut found = match on_the_way.filter(is_between) {
             Some(run) => run,
             None => run
@@ -197,7 +215,7 @@ impl Past {
     }
 
     /// Takes the steps to a later moment, with all that was done on the way.
-    fn replay(&self, run: &mut Run, to: u64, registry: &Registry) -> Result<(), String> {
+    fn replay(&self, run: &mut ObservedRun, to: u64, registry: &Registry) -> Result<(), String> {
         // What was done before the run's own step is in it already.
         let from = run.world().steps();
         let mut events = self.events.iter().filter(|(step, _)| *step > from);
@@ -215,7 +233,7 @@ impl Past {
     }
 
     /// What of it is shown: the moments between the oldest one and the present run's.
-    pub(super) fn timeline(&self, run: &Run, shown: Option<&Run>) -> Timeline {
+    pub fn timeline(&self, run: &ObservedRun, shown: Option<&ObservedRun>) -> Timeline {
         let world = run.world();
         Timeline {
             from: if self.checkpoints.is_empty() {
@@ -232,7 +250,7 @@ impl Past {
 }
 
 /// The steps of a time.
-pub(super) fn steps(time: f64, dt: f64) -> u64 {
+pub fn steps(time: f64, dt: f64) -> u64 {
     (time / dt).round().max(0.0) as u64
 }
 

@@ -1,6 +1,6 @@
 //! Two runs beside each other: figures, trips of the same agents, and how their scenarios differ.
 
-use crate::run_results::RunResults;
+use crate::results::RunResults;
 use roadwright_scenario::{DrivingSide, RoadNetwork, Scenario};
 use roadwright_simulation::{Status, TimeRow, Trip, agent_name};
 use std::collections::BTreeMap;
