@@ -318,7 +318,7 @@ impl Scene {
                     let place = LanePlace {
                         road: shape.id,
                         lane: lane.id,
-                        s: foot.s,
+                        s: foot.s.into(),
                     };
                     best = Some((miss, place));
                 }

@@ -142,15 +142,15 @@ fn edits_and_hands_on_the_way_are_done_again() {
     let edited = |x: f64| {
         let mut edited = (*scenario).clone();
         let shape = Shape::Circle {
-            x,
-            y: -1.6,
-            radius: 1.0,
+            x: x.into(),
+            y: (-1.6).into(),
+            radius: 1.0.into(),
         };
         let obstacle = Obstacle {
             name: String::new(),
             shape,
-            height: 1.0,
-            mass: None,
+            height: 1.0.into(),
+            mass: None.into(),
         };
         let id = ObstacleId(99);
         edited
@@ -207,12 +207,15 @@ fn memory_is_bounded_and_the_oldest_goes() {
     // In long steps: it is the time that counts, not what is driven in it.
     let mut scenario = (*shipped("crossroads")).clone();
     let settings = Settings {
-        dt: 0.1,
+        dt: 0.1.into(),
         ..scenario.settings()
     };
     scenario.apply(Edit::Settings(settings)).unwrap();
     for (id, flow) in scenario.flows().clone() {
-        let endless = Flow { end: 1e4, ..flow };
+        let endless = Flow {
+            end: 1e4.into(),
+            ..flow
+        };
         let edit = Edit::Flow(id, Some(Box::new(endless)));
         scenario.apply(edit).unwrap();
     }
@@ -235,7 +238,7 @@ fn lively_town() -> Arc<Scenario> {
     let agents = scenario.agents().clone();
     for (id, agent) in agents {
         let agent = roadwright_scenario::Agent {
-            repeat: Some(0.0),
+            repeat: Some(0.0).into(),
             ..agent
         };
         let edit = Edit::Agent(id, Some(Box::new(agent)));

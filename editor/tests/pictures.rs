@@ -101,12 +101,12 @@ fn many_selected() {
         let post = Obstacle {
             name: String::new(),
             shape: Shape::Circle {
-                x: 6.0 * (x - 9.0),
-                y: 6.0 * (y - 9.0),
-                radius: 1.0,
+                x: (6.0 * (x - 9.0)).into(),
+                y: (6.0 * (y - 9.0)).into(),
+                radius: 1.0.into(),
             },
-            height: 2.0,
-            mass: None,
+            height: 2.0.into(),
+            mass: None.into(),
         };
         let edit = Edit::Obstacle(ObstacleId(i + 1), Some(Box::new(post)));
         scenario.apply(edit).unwrap();
@@ -287,9 +287,9 @@ fn workshop() {
     // Changed, refused, compared and measured, on a tall screen.
     let model = bench.editor().model();
     let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
-    file.body.centre_height = Some(1.1);
+    file.body.centre_height = Some(1.1).into();
     for mass in [1400.0, -1.0] {
-        file.body.mass = mass;
+        file.body.mass = mass.into();
         let label = "Body mass of Willys MB".to_owned();
         let change = WorkshopAction::Change(label, Box::new(file.clone()));
         bench.ask(Action::Workshop(change));
@@ -605,7 +605,7 @@ fn compare() {
     bench.look_at(0.0, 0.0, 80.0);
     bench.ask(Action::Speed(0.0));
     let mut settings = bench.scenario().settings();
-    settings.dt = 0.05;
+    settings.dt = 0.05.into();
     let settings = roadwright_scenario::Edit::Settings(settings);
     bench.ask(Action::Apply("Longer steps".into(), settings));
     bench.step_run(1_600);

@@ -293,10 +293,10 @@ fn no_text_of_the_workshop_lies_on_text_or_is_cut_off() {
     // All numbers are marked, and one is refused.
     let model = bench.editor().model();
     let mut file = (*model.workshop.bench.as_ref().unwrap().file).clone();
-    file.body.centre_height = Some(1.1);
-    file.suspension.as_mut().unwrap().anti_sway = 1e5;
+    file.body.centre_height = Some(1.1).into();
+    file.suspension.as_mut().unwrap().anti_sway = 1e5.into();
     for mass in [1e5, -1.0] {
-        file.body.mass = mass;
+        file.body.mass = mass.into();
         let label = "Body mass of Willys MB".to_owned();
         act(
             &mut bench,

@@ -191,10 +191,11 @@ mod tests {
                 corner(1.0, -1.0),
                 corner(1.0, 1.0),
                 corner(-1.0, 1.0),
-            ],
-            density,
-            spacing,
-            trunk_radius: 0.2,
+            ]
+            .into(),
+            density: density.into(),
+            spacing: spacing.into(),
+            trunk_radius: 0.2.into(),
             seed: 3,
         }
     }

@@ -119,7 +119,7 @@ fn starts(scenario: &Scenario, ink: Ink) -> Mesh {
     let mut builder = MeshBuilder::new(origin(scenario), Level::Near, ink);
     for agent in scenario.agents().values() {
         let kind = scenario.vehicle_types().get(&agent.vehicle);
-        let size = kind.map_or((4.0, 1.8), |kind| (kind.length, kind.width));
+        let size = kind.map_or((4.0, 1.8), |kind| (kind.length.get(), kind.width.get()));
         if let Some(pose) = scenario.pose_of(&agent.start) {
             parked(&mut builder, pose.position, pose.heading, size);
         }

@@ -135,7 +135,7 @@ fn land_and_obstacles(tiles: &mut BTreeMap<TileId, Tile>, scene: &Scene) {
     }
     for (&id, obstacle) in scene.scenario.obstacles() {
         let around = scene.bounds_of(ObjectId::Obstacle(id));
-        if let (Some(around), None) = (around, obstacle.mass) {
+        if let (Some(around), None) = (around, obstacle.mass.get()) {
             put(around, AROUND, &|tile| tile.obstacles.push(id));
         }
     }

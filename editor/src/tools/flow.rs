@@ -32,8 +32,8 @@ impl Tool for FlowTool {
             dynamics: None,
             origin,
             destination,
-            rate_per_hour: options.rate_per_hour,
-            begin: 0.0,
+            rate_per_hour: options.rate_per_hour.into(),
+            begin: 0.0.into(),
             end: scenario.settings().duration,
         };
         vec![

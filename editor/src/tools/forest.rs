@@ -109,14 +109,14 @@ impl Stroke {
         for (&id, region) in &self.regions {
             let before = self.base.forests().get(&id);
             let areas: Vec<Vec<DVec2>> = region.iter().map(points).collect();
-            if before.is_some_and(|forest| areas.len() == 1 && areas[0] == forest.area) {
+            if before.is_some_and(|forest| areas.len() == 1 && areas[0] == *forest.area) {
                 continue;
             }
             let template = before.cloned().unwrap_or(Forest {
-                area: Vec::new(),
-                density: options.density,
-                spacing: options.spacing,
-                trunk_radius: 0.2,
+                area: Vec::new().into(),
+                density: options.density.into(),
+                spacing: options.spacing.into(),
+                trunk_radius: 0.2.into(),
                 seed: options.seed,
             });
             if areas.is_empty() && before.is_some() {
@@ -127,7 +127,7 @@ impl Stroke {
                 let id = if i == 0 { id } else { ForestId(next) };
                 next += u32::from(i > 0);
                 let forest = Forest {
-                    area,
+                    area: area.into(),
                     ..template.clone()
                 };
                 edits.push(Edit::Forest(id, Some(Box::new(forest))));

@@ -189,7 +189,7 @@ fn obstacle_handles(id: ObstacleId, shape: &Shape, add: &mut impl FnMut(HandleKi
     match shape {
         // The easternmost point of the circle sets its radius.
         Shape::Circle { x, y, radius } => {
-            let at = DVec2::new(x + radius, *y);
+            let at = DVec2::new(*x + *radius, y.get());
             add(HandleKind::ObstacleCorner(id, 0), at);
         }
         Shape::Box { .. } | Shape::Polygon { .. } => {
@@ -441,19 +441,19 @@ fn resized(shape: &Shape, index: usize, to: DVec2) -> Shape {
         &Shape::Circle { x, y, .. } => Shape::Circle {
             x,
             y,
-            radius: (to - DVec2::new(x, y)).length().max(0.1),
+            radius: ((to - DVec2::new(x.get(), y.get())).length().max(0.1)).into(),
         },
         &Shape::Box { heading, .. } => {
             // The opposite corner stays where it is.
             let opposite = shape.outline()[(index + 2) % 4];
-            let (forward, middle) = (unit(heading), 0.5 * (opposite + to));
+            let (forward, middle) = (unit(heading.get()), 0.5 * (opposite + to));
             let diagonal = to - opposite;
             Shape::Box {
-                x: middle.x,
-                y: middle.y,
+                x: middle.x.into(),
+                y: middle.y.into(),
                 heading,
-                length: diagonal.dot(forward).abs().max(0.1),
-                width: diagonal.dot(forward.perp()).abs().max(0.1),
+                length: diagonal.dot(forward).abs().max(0.1).into(),
+                width: diagonal.dot(forward.perp()).abs().max(0.1).into(),
             }
         }
         Shape::Polygon { points } => {

@@ -76,8 +76,8 @@ fn add(outline: Vec<DVec2>, context: &ToolContext<'_>) -> Vec<Effect> {
     let land = Land {
         name: String::new(),
         usage: context.options.land,
-        outline: counter_clockwise(outline),
-        holes: Vec::new(),
+        outline: counter_clockwise(outline).into(),
+        holes: Vec::new().into(),
     };
     vec![
         Effect::Apply("Draw land".into(), Edit::Land(id, Some(Box::new(land)))),

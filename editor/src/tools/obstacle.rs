@@ -32,29 +32,29 @@ impl ObstacleTool {
         }
         match kind {
             ObstacleKind::Circle => Some(Shape::Circle {
-                x: start.x,
-                y: start.y,
-                radius: diagonal.length(),
+                x: start.x.into(),
+                y: start.y.into(),
+                radius: diagonal.length().into(),
             }),
             ObstacleKind::Box if turned => {
                 // The drag is the middle line: its direction and its length.
                 let middle = 0.5 * (start + now);
                 Some(Shape::Box {
-                    x: middle.x,
-                    y: middle.y,
-                    heading: heading_of(diagonal),
-                    length: diagonal.length(),
-                    width: (0.5 * diagonal.length()).max(LEAST_SIZE),
+                    x: middle.x.into(),
+                    y: middle.y.into(),
+                    heading: heading_of(diagonal).into(),
+                    length: diagonal.length().into(),
+                    width: ((0.5 * diagonal.length()).max(LEAST_SIZE)).into(),
                 })
             }
             ObstacleKind::Box => {
                 let middle = 0.5 * (start + now);
                 Some(Shape::Box {
-                    x: middle.x,
-                    y: middle.y,
-                    heading: 0.0,
-                    length: diagonal.x.abs().max(LEAST_SIZE),
-                    width: diagonal.y.abs().max(LEAST_SIZE),
+                    x: middle.x.into(),
+                    y: middle.y.into(),
+                    heading: 0.0.into(),
+                    length: diagonal.x.abs().max(LEAST_SIZE).into(),
+                    width: diagonal.y.abs().max(LEAST_SIZE).into(),
                 })
             }
             ObstacleKind::Polygon => None,
@@ -67,8 +67,8 @@ impl ObstacleTool {
         let obstacle = Obstacle {
             name: String::new(),
             shape,
-            height: options.height,
-            mass: options.loose.then_some(options.mass),
+            height: options.height.into(),
+            mass: options.loose.then_some(options.mass).into(),
         };
         let edit = Edit::Obstacle(id, Some(Box::new(obstacle)));
         vec![
@@ -90,7 +90,12 @@ impl ObstacleTool {
             )];
         }
         let points = counter_clockwise(points);
-        Self::add(Shape::Polygon { points }, context)
+        Self::add(
+            Shape::Polygon {
+                points: points.into(),
+            },
+            context,
+        )
     }
 
     fn click(&mut self, p: Pointer, context: &ToolContext<'_>) -> Vec<Effect> {
@@ -104,19 +109,19 @@ impl ObstacleTool {
             }
             ObstacleKind::Circle => Self::add(
                 Shape::Circle {
-                    x: at.x,
-                    y: at.y,
-                    radius: 0.5 * DEFAULT_SIZE,
+                    x: at.x.into(),
+                    y: at.y.into(),
+                    radius: (0.5 * DEFAULT_SIZE).into(),
                 },
                 context,
             ),
             ObstacleKind::Box => Self::add(
                 Shape::Box {
-                    x: at.x,
-                    y: at.y,
-                    heading: 0.0,
-                    length: DEFAULT_SIZE,
-                    width: DEFAULT_SIZE,
+                    x: at.x.into(),
+                    y: at.y.into(),
+                    heading: 0.0.into(),
+                    length: DEFAULT_SIZE.into(),
+                    width: DEFAULT_SIZE.into(),
                 },
                 context,
             ),

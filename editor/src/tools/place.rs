@@ -23,9 +23,9 @@ impl PlaceTool {
         let way = self.now.unwrap_or(at) - at;
         Some(PointOfInterest {
             name,
-            x: at.x,
-            y: at.y,
-            heading: (way.length() >= LEAST_DRAG).then(|| heading_of(way)),
+            x: at.x.into(),
+            y: at.y.into(),
+            heading: ((way.length() >= LEAST_DRAG).then(|| heading_of(way))).into(),
         })
     }
 

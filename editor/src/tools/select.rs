@@ -448,7 +448,7 @@ pub fn outline_of(object: ObjectId, context: &ToolContext<'_>, tone: Tone) -> Ve
         }
         ObjectId::Forest(id) => {
             let forest = scenario.forests().get(&id);
-            forest.map(|forest| vec![closed(forest.area.clone(), tone)])
+            forest.map(|forest| vec![closed(forest.area.clone().into_inner(), tone)])
         }
         ObjectId::Land(id) => scenario.land().get(&id).map(|land| {
             let rings = land.rings().cloned();

@@ -41,9 +41,9 @@ impl VehicleTool {
             start,
             via: Vec::new(),
             destination,
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         vec![
             Effect::Apply(

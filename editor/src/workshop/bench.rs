@@ -212,7 +212,7 @@ mod tests {
 
     fn heavier(bench: &Bench, mass: f64) -> VehicleFile {
         let mut file = (*bench.file).clone();
-        file.body.mass = mass;
+        file.body.mass = mass.into();
         file
     }
 

@@ -40,8 +40,8 @@ pub(crate) fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, E
         ..scenario.about().clone()
     })))?;
     scenario.apply(Edit::Settings(Settings {
-        dt: DT,
-        duration: 3600.0,
+        dt: DT.into(),
+        duration: 3600.0.into(),
         dynamics: level,
         ..scenario.settings()
     }))?;
@@ -70,9 +70,9 @@ pub(crate) fn scenario(file: &VehicleFile, ground: Ground) -> Result<Scenario, E
         start: Place::ground(START, 0.0, 0.0),
         via: Vec::new(),
         destination: Some(Place::ground(FAR, 0.0, 0.0)),
-        depart: 0.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 0.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     };
     scenario.apply(Edit::Agent(DRIVER, Some(Box::new(agent))))?;
     Ok(scenario)
@@ -98,12 +98,12 @@ fn cones(scenario: &mut Scenario, ground: Ground) -> Result<(), EditError> {
         let cone = Obstacle {
             name: "cone".into(),
             shape: Shape::Circle {
-                x: place.x,
-                y: place.y,
-                radius: 0.2,
+                x: place.x.into(),
+                y: place.y.into(),
+                radius: 0.2.into(),
             },
-            height: 0.7,
-            mass: Some(CONE_MASS),
+            height: 0.7.into(),
+            mass: Some(CONE_MASS).into(),
         };
         scenario.apply(Edit::Obstacle(ObstacleId(number), Some(Box::new(cone))))?;
     }

@@ -667,7 +667,7 @@ fn lone(script: &str) -> (Bench, Scenario) {
     bench.put_script("lone.rhai", script);
     let mut scenario = shipped("convoy");
     let mut behaviour = ModuleSetting::new("lone.rhai");
-    behaviour.rate_hz = Some(10.0);
+    behaviour.rate_hz = Some(10.0).into();
     let stack = Stack {
         behaviour,
         ..Stack::with_controller("idm")

@@ -43,9 +43,9 @@ fn crossing(rates: [f64; 2]) -> (Scenario, NodeId) {
             dynamics: Some(DynamicsLevel::Lane),
             origin: lane(1, 10.0),
             destination: lane(2, 250.0),
-            rate_per_hour: rate,
-            begin: 0.0,
-            end: 3600.0,
+            rate_per_hour: rate.into(),
+            begin: 0.0.into(),
+            end: 3600.0.into(),
         };
         edits.push(Edit::Flow(FlowId(number + 1), Some(Box::new(flow))));
     }
@@ -78,7 +78,7 @@ fn actuated() -> SignalPlan {
 /// All cars have a behaviour.
 fn driven_by(scenario: &mut Scenario, behaviour: &str) {
     let mut module = ModuleSetting::new(behaviour);
-    module.rate_hz = Some(4.0);
+    module.rate_hz = Some(4.0).into();
     let stack = Stack {
         behaviour: module,
         ..Stack::with_controller("idm")

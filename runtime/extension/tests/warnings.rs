@@ -139,9 +139,9 @@ fn checked(text: &str) -> Vec<String> {
     let mut scenario = Scenario::new("yard");
     let depot = PointOfInterest {
         name: "Depot".into(),
-        x: 0.0,
-        y: 0.0,
-        heading: None,
+        x: 0.0.into(),
+        y: 0.0.into(),
+        heading: None.into(),
     };
     let edit = Edit::PointOfInterest(PointOfInterestId(1), Some(Box::new(depot)));
     scenario.apply(edit).unwrap();

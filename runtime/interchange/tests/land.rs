@@ -155,7 +155,7 @@ fn a_street_has_its_houses_its_park_and_its_pond() {
     assert_eq!((summary.buildings, summary.land), (1, 3));
     let house = scenario.obstacles().values().next().unwrap();
     assert_eq!(
-        (house.height, house.name.as_str(), house.mass),
+        (*house.height, house.name.as_str(), *house.mass),
         (9.5, "Inn", None)
     );
     assert!((polygon::signed_area(&house.shape.outline()) - 256.0).abs() < 1.0);
@@ -222,7 +222,9 @@ fn a_gate_over_a_street_becomes_two_houses_and_a_roof_none() {
     let mut uncut = scenario.clone();
     let (&id, first) = scenario.obstacles().iter().next().unwrap();
     let points = square(0.0, 0.0, 5.0).map(|(x, y)| (x, y).into()).to_vec();
-    let shape = Shape::Polygon { points };
+    let shape = Shape::Polygon {
+        points: points.into(),
+    };
     let wrong = Obstacle {
         shape,
         ..first.clone()

@@ -439,7 +439,7 @@ fn nobody_drives_through_a_yard_but_everybody_to_a_goal_in_it() {
             let place = LanePlace {
                 road: ids[road],
                 lane,
-                s: 50.0,
+                s: 50.0.into(),
             };
             graph.locate(&place).unwrap().0
         };
@@ -519,7 +519,7 @@ fn standing_traffic_is_driven_around() {
         .locate(&LanePlace {
             road: RoadId(1),
             lane: -1,
-            s: 10.0,
+            s: 10.0.into(),
         })
         .unwrap()
         .0;

@@ -25,7 +25,7 @@ use crate::objects::{Forest, Obstacle, PointOfInterest};
 use crate::road::Road;
 use crate::scenario::{About, Scenario, Settings};
 use crate::stack::Stack;
-use crate::unique_map::unique;
+use crate::unique_map::UniqueMap;
 use crate::vehicle_file::{VehicleEntry, VehicleFiles, WrittenType, resolve};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::HeightField;
@@ -115,44 +115,44 @@ struct Document {
     /// How it is simulated.
     settings: Settings,
     /// Kinds of vehicles by key.
-    #[serde(default, deserialize_with = "unique")]
-    vehicle_types: BTreeMap<String, VehicleEntry>,
+    #[serde(default)]
+    vehicle_types: UniqueMap<String, VehicleEntry>,
     /// Stacks of modules by key.
-    #[serde(default, deserialize_with = "unique")]
-    stacks: BTreeMap<String, Stack>,
+    #[serde(default)]
+    stacks: UniqueMap<String, Stack>,
     /// Junctions and road ends by id.
-    #[serde(default, deserialize_with = "unique")]
-    nodes: BTreeMap<NodeId, Node>,
+    #[serde(default)]
+    nodes: UniqueMap<NodeId, Node>,
     /// What is decided about junctions, by node.
-    #[serde(default, deserialize_with = "unique")]
-    junctions: BTreeMap<NodeId, JunctionRules>,
+    #[serde(default)]
+    junctions: UniqueMap<NodeId, JunctionRules>,
     /// Roads by id.
-    #[serde(default, deserialize_with = "unique")]
-    roads: BTreeMap<RoadId, Road>,
+    #[serde(default)]
+    roads: UniqueMap<RoadId, Road>,
     /// Height of the ground.
     #[serde(default)]
     terrain: Option<HeightField>,
     /// Obstacles by id.
-    #[serde(default, deserialize_with = "unique")]
-    obstacles: BTreeMap<ObstacleId, Obstacle>,
+    #[serde(default)]
+    obstacles: UniqueMap<ObstacleId, Obstacle>,
     /// Forests by id.
-    #[serde(default, deserialize_with = "unique")]
-    forests: BTreeMap<ForestId, Forest>,
+    #[serde(default)]
+    forests: UniqueMap<ForestId, Forest>,
     /// Areas of land by id: what lies on the ground, without influence on driving.
-    #[serde(default, deserialize_with = "unique")]
-    land: BTreeMap<LandId, Land>,
+    #[serde(default)]
+    land: UniqueMap<LandId, Land>,
     /// Places with names, by id.
-    #[serde(default, deserialize_with = "unique")]
-    points_of_interest: BTreeMap<PointOfInterestId, PointOfInterest>,
+    #[serde(default)]
+    points_of_interest: UniqueMap<PointOfInterestId, PointOfInterest>,
     /// Agents by id.
-    #[serde(default, deserialize_with = "unique")]
-    agents: BTreeMap<AgentId, Agent>,
+    #[serde(default)]
+    agents: UniqueMap<AgentId, Agent>,
     /// Streams of agents by id.
-    #[serde(default, deserialize_with = "unique")]
-    flows: BTreeMap<FlowId, Flow>,
+    #[serde(default)]
+    flows: UniqueMap<FlowId, Flow>,
     /// Groups of objects by id, which are selected together; without influence on a run.
-    #[serde(default, deserialize_with = "unique")]
-    groups: BTreeMap<GroupId, Group>,
+    #[serde(default)]
+    groups: UniqueMap<GroupId, Group>,
     /// In which order lists show vehicle types and stacks; without influence on a run.
     #[serde(default)]
     order: ListOrder,
@@ -382,7 +382,7 @@ fn edits(
 /// The objects of one section; `edit` returns the key of an object in the file and its edit.
 fn section<K, V>(
     name: &'static str,
-    objects: BTreeMap<K, V>,
+    objects: impl IntoIterator<Item = (K, V)>,
     edit: impl Fn(K, V) -> (String, Edit),
 ) -> impl Iterator<Item = (&'static str, String, Edit)> {
     objects.into_iter().map(move |(id, value)| {

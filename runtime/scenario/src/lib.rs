@@ -66,7 +66,7 @@ mod named;
 mod network;
 mod objects;
 pub mod operation;
-mod quantity;
+pub mod quantity;
 mod road;
 mod scenario;
 mod stack;
@@ -104,5 +104,6 @@ pub use road::{
 };
 pub use scenario::{About, GeoOrigin, Scenario, Settings};
 pub use stack::{HowMany, ModuleKind, ModuleSetting, ModuleSettings, Slot, Stack};
+pub use unique_map::UniqueMap;
 pub use vehicle_type::VehicleType;
 pub use via_rules::{Followed, ViaRestriction, ViaRules};

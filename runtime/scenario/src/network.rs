@@ -2,7 +2,7 @@
 
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::JunctionRules;
-use crate::quantity::{Coordinate, Quantity, Validate, at};
+use crate::quantity::{Coordinate, Quantity, Validate, check_keys};
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use petgraph::Direction;
@@ -39,13 +39,9 @@ pub struct Restriction {
 #[serde(deny_unknown_fields)]
 pub struct Node {
     /// Position, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub x: f64,
+    pub x: Quantity<Coordinate>,
     /// Position, m.
-    #[serde(deserialize_with = "Coordinate::read")]
-    #[schemars(with = "Coordinate")]
-    pub y: f64,
+    pub y: Quantity<Coordinate>,
     /// What is decided about its junction. Files keep it in a section of its own.
     #[serde(skip)]
     pub rules: JunctionRules,
@@ -55,15 +51,15 @@ impl Node {
     /// A plain node.
     pub fn at(position: DVec2) -> Self {
         Self {
-            x: position.x,
-            y: position.y,
+            x: position.x.into(),
+            y: position.y.into(),
             rules: JunctionRules::default(),
         }
     }
 
     /// Position, m.
     pub fn position(&self) -> DVec2 {
-        DVec2::new(self.x, self.y)
+        DVec2::new(self.x.get(), self.y.get())
     }
 }
 
@@ -229,8 +225,7 @@ impl RoadNetwork {
 
 impl Validate for Node {
     fn validate(&self) -> Result<(), String> {
-        at("x", Coordinate::check(self.x))?;
-        at("y", Coordinate::check(self.y))?;
+        check_keys!(self => x, y)?;
         self.rules.validate()
     }
 }

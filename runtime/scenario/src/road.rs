@@ -4,7 +4,7 @@ use crate::access::RoadAccess;
 use crate::ids::NodeId;
 use crate::junction::Turns;
 use crate::named::named;
-use crate::quantity::{Coefficient, Distance, Quantity, Speed};
+use crate::quantity::{Coefficient, Distance, OptionalQuantity, Quantity, Speed};
 use roadwright_geometry::ReferenceLine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -173,41 +173,19 @@ impl LaneChange {
 #[serde(deny_unknown_fields)]
 pub struct Poly3 {
     /// Where it starts to hold, m from the start of the road (lane offset) or section (width).
-    #[serde(
-        default,
-        deserialize_with = "Distance::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Distance")]
-    pub s: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub s: Quantity<Distance>,
     /// Constant term, m.
-    #[serde(deserialize_with = "Coefficient::read")]
-    #[schemars(with = "Coefficient")]
-    pub a: f64,
+    pub a: Quantity<Coefficient>,
     /// Linear term.
-    #[serde(
-        default,
-        deserialize_with = "Coefficient::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Coefficient")]
-    pub b: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub b: Quantity<Coefficient>,
     /// Quadratic term, 1/m.
-    #[serde(
-        default,
-        deserialize_with = "Coefficient::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Coefficient")]
-    pub c: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub c: Quantity<Coefficient>,
     /// Cubic term, 1/m^2.
-    #[serde(
-        default,
-        deserialize_with = "Coefficient::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Coefficient")]
-    pub d: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub d: Quantity<Coefficient>,
 }
 
 pub(crate) fn is_zero(value: &f64) -> bool {
@@ -218,7 +196,7 @@ impl Poly3 {
     /// A constant.
     pub fn constant(a: f64) -> Self {
         Self {
-            a,
+            a: a.into(),
             ..Self::default()
         }
     }
@@ -226,8 +204,8 @@ impl Poly3 {
     /// A smooth step of a height within a length from its start: h (3 u^2 - 2 u^3) with u = s / length.
     pub fn smooth_step(height: f64, length: f64) -> Self {
         Self {
-            c: 3.0 * height / length.powi(2),
-            d: -2.0 * height / length.powi(3),
+            c: (3.0 * height / length.powi(2)).into(),
+            d: (-2.0 * height / length.powi(3)).into(),
             ..Self::default()
         }
     }
@@ -251,12 +229,12 @@ impl Poly3 {
     pub fn rebased(&self, s: f64) -> Self {
         let ds = s - self.s;
         Self {
-            s: 0.0,
-            a: self.value(s),
+            s: 0.0.into(),
+            a: self.value(s).into(),
             // Taylor coefficients at s: the first derivative, half the second, a sixth of the
             // third.
-            b: self.b + ds * (2.0 * self.c + 3.0 * self.d * ds),
-            c: self.c + 3.0 * self.d * ds,
+            b: (self.b + ds * (2.0 * self.c + 3.0 * self.d * ds)).into(),
+            c: (self.c + 3.0 * self.d * ds).into(),
             d: self.d,
         }
     }
@@ -278,13 +256,8 @@ pub struct Lane {
     #[serde(default, skip_serializing_if = "is_default")]
     pub direction: LaneDirection,
     /// Speed limit, m/s, where it differs from the road's.
-    #[serde(
-        default,
-        deserialize_with = "Speed::read_if_given",
-        skip_serializing_if = "Option::is_none"
-    )]
-    #[schemars(with = "Option<Speed>")]
-    pub speed_limit: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed_limit: OptionalQuantity<Speed>,
     /// Where its vehicles may turn at the junction that the lane leads to, as arrows on the road say;
     /// left out, by the rules of turning. Of a road with several lane sections the last one before the
     /// junction counts.
@@ -307,7 +280,7 @@ impl Lane {
             kind,
             width: vec![Poly3::constant(width)],
             direction: LaneDirection::Standard,
-            speed_limit: None,
+            speed_limit: None.into(),
             turns: Turns::NONE,
             lane_change: LaneChange::Both,
         }
@@ -331,13 +304,8 @@ impl Lane {
 #[serde(deny_unknown_fields)]
 pub struct LaneSection {
     /// Where it starts, m from the start of the road.
-    #[serde(
-        default,
-        deserialize_with = "Distance::read",
-        skip_serializing_if = "is_zero"
-    )]
-    #[schemars(with = "Distance")]
-    pub s: f64,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub s: Quantity<Distance>,
     /// The lanes, by descending id (left to right).
     pub lanes: Vec<Lane>,
 }
@@ -363,9 +331,7 @@ pub struct Road {
     #[serde(default, skip_serializing_if = "is_default")]
     pub access: RoadAccess,
     /// Speed limit, m/s.
-    #[serde(deserialize_with = "Speed::read")]
-    #[schemars(with = "Speed")]
-    pub speed_limit: f64,
+    pub speed_limit: Quantity<Speed>,
     /// The line that s and t are measured from. It runs from node to node; the part inside a
     /// junction belongs to the junction.
     pub reference_line: ReferenceLine,
@@ -438,7 +404,7 @@ impl Road {
     pub fn section_end(&self, index: usize) -> f64 {
         self.lane_sections
             .get(index + 1)
-            .map_or(self.length(), |next| next.s)
+            .map_or(self.length(), |next| next.s.get())
     }
 
     /// Where the lanes of a section lie at distance `s`, in the order of the section.
@@ -585,7 +551,13 @@ impl CrossSection {
         } else {
             vec![Poly3::constant(offset)]
         };
-        (lane_offset, LaneSection { s: 0.0, lanes })
+        (
+            lane_offset,
+            LaneSection {
+                s: 0.0.into(),
+                lanes,
+            },
+        )
     }
 }
 
@@ -603,7 +575,7 @@ mod tests {
             class: RoadClass::Residential,
             layer: 0,
             access: RoadAccess::All,
-            speed_limit: 10.0,
+            speed_limit: 10.0.into(),
             reference_line: ReferenceLine::straight(DVec2::ZERO, DVec2::new(100.0, 0.0)).unwrap(),
             lane_offset,
             lane_sections: vec![lanes],
@@ -631,11 +603,11 @@ mod tests {
     #[test]
     fn a_rebased_polynomial_has_the_same_values() {
         let poly = Poly3 {
-            s: 5.0,
-            a: 1.0,
-            b: 0.2,
-            c: -0.03,
-            d: 0.001,
+            s: 5.0.into(),
+            a: 1.0.into(),
+            b: 0.2.into(),
+            c: (-0.03).into(),
+            d: 0.001.into(),
         };
         let later = poly.rebased(12.0);
         assert!((later.value(3.0) - poly.value(15.0)).abs() < 1e-12);

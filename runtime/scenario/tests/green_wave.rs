@@ -109,7 +109,7 @@ fn the_wave_of_an_avenue_is_distance_by_speed_and_as_wide_as_its_green() {
 #[test]
 fn without_a_common_clock_there_is_no_wave_and_it_is_said_why() {
     let mut scenario = avenue();
-    with_plan(&mut scenario, 8, |plan| plan.cycle = Some(60.0));
+    with_plan(&mut scenario, 8, |plan| plan.cycle = Some(60.0).into());
     let Err(refused) = corridor(&scenario, &nodes(&NODES)) else {
         panic!("two cycles keep no step");
     };
@@ -137,7 +137,7 @@ fn what_lies_on_no_one_way_has_no_wave() {
     let mut node = scenario.network().node(NodeId(7)).unwrap().clone();
     node.rules.control = Some(Control::Signals);
     node.rules.plan = Some(SignalPlan {
-        cycle: Some(70.0),
+        cycle: Some(70.0).into(),
         ..SignalPlan::default()
     });
     scenario.apply(Edit::Node(NodeId(7), Some(node))).unwrap();

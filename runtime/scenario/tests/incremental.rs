@@ -41,7 +41,7 @@ fn change(scenario: &mut Scenario, (kind, which, size): (u8, usize, f64)) {
             let mut wider = scenario.network().road(road).unwrap().clone();
             for section in &mut wider.lane_sections {
                 for lane in &mut section.lanes {
-                    lane.width[0].a = (lane.width[0].a + size).max(1.0);
+                    lane.width[0].a = ((lane.width[0].a + size).max(1.0)).into();
                 }
             }
             drop(scenario.apply(Edit::Road(road, Some(Box::new(wider)))));

@@ -134,7 +134,7 @@ impl WayFinder {
     fn time_on(&self, stretch: &Stretch, vehicle: &VehicleType) -> f64 {
         let middle = 0.5 * (stretch.from + stretch.to);
         let speed = self.ground.road_speed(stretch.lanelet, middle);
-        stretch.length() / speed.min(vehicle.max_speed)
+        stretch.length() / speed.min(vehicle.max_speed.get())
     }
 }
 

@@ -58,8 +58,8 @@ pub(crate) fn put_post(scenario: &mut Scenario, shape: Shape) {
     let post = Obstacle {
         name: "post".into(),
         shape,
-        height: 2.0,
-        mass: None,
+        height: 2.0.into(),
+        mass: None.into(),
     };
     let edit = Edit::Obstacle(scenario.next_obstacle_id(), Some(Box::new(post)));
     scenario.apply(edit).unwrap();

@@ -52,22 +52,22 @@ pub(crate) struct VehicleType {
 
 impl From<&roadwright_scenario::VehicleType> for VehicleType {
     fn from(described: &roadwright_scenario::VehicleType) -> Self {
-        let size = glam::DVec2::new(described.length, described.width);
+        let size = glam::DVec2::new(described.length.get(), described.width.get());
         let limits = OneTrackLimits::from(described);
         let train = train(described);
         // A train reaches farthest behind the rear axle when it is straight.
         let rear_overhang = described.rear_overhang.max(train.tail());
         let whole_length = if train.is_empty() {
-            described.length
+            described.length.get()
         } else {
             described.front() + rear_overhang
         };
         Self {
-            length: described.length,
+            length: described.length.get(),
             whole_length,
             tows: !train.is_empty(),
             has_tracks: (described.file.as_ref()).is_some_and(|file| file.vehicle.tracks.is_some()),
-            width: described.width,
+            width: described.width.get(),
             rear_overhang,
             front: described.front(),
             body_centre: described.body_centre(),
@@ -241,7 +241,7 @@ impl VehicleTypes {
             names: Arc::new(names),
             parts,
             types,
-            physics_rate_hz: scenario.settings().physics_rate_hz,
+            physics_rate_hz: scenario.settings().physics_rate_hz.get(),
         }
     }
 

@@ -384,9 +384,9 @@ fn a_flow_brings_agents_at_its_rate() {
         dynamics: None,
         origin: on_lane(1, -1, 10.0),
         destination: on_lane(1, -1, 390.0),
-        rate_per_hour: 600.0,
-        begin: 0.0,
-        end: 600.0,
+        rate_per_hour: 600.0.into(),
+        begin: 0.0.into(),
+        end: 600.0.into(),
     };
     scenario
         .apply(Edit::Flow(FlowId(1), Some(Box::new(flow))))
@@ -501,7 +501,7 @@ fn shipped_scenarios_are_sound_and_everyone_arrives() {
     ] {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
         assert_eq!(check::check(&scenario), [], "{name}");
-        let summary = run(&scenario, scenario.settings().duration);
+        let summary = run(&scenario, scenario.settings().duration.get());
         let agents = summary.agents;
         assert!(
             agents.arrived * 10 >= (agents.spawned + agents.waiting) * 9,
@@ -605,7 +605,7 @@ fn an_obstacle_with_a_notch_is_hit_once() {
         (33.0, 0.0),
     ];
     let shape = Shape::Polygon {
-        points: points.map(DVec2::from).to_vec(),
+        points: points.map(DVec2::from).to_vec().into(),
     };
     let mut scenario = Scenario::new("arrow");
     let obstacle = Obstacle {
@@ -700,7 +700,7 @@ fn one_starts_and_arrives_on_a_road_that_lies_within_a_junction() {
             let agent = Agent {
                 start,
                 destination: Some(destination),
-                depart: 15.0 * f64::from(number % 10),
+                depart: (15.0 * f64::from(number % 10)).into(),
                 ..west_to_east()
             };
             put(&mut scenario, number, agent);

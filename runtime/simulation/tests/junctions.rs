@@ -144,9 +144,9 @@ impl Crossing {
 /// Gives all flows a rate that follows from their own, vehicles an hour.
 fn set_rates(scenario: &mut Scenario, rate: impl Fn(f64) -> f64) {
     for (id, flow) in scenario.flows().clone() {
-        let rate_per_hour = rate(flow.rate_per_hour);
+        let rate_per_hour = rate(flow.rate_per_hour.get());
         let flow = Flow {
-            rate_per_hour,
+            rate_per_hour: rate_per_hour.into(),
             ..flow
         };
         scenario
@@ -658,11 +658,11 @@ fn side_street_into_a_short_one() -> (Scenario, RoadId) {
             turns: Vec::new(),
         }],
         permitted: Vec::new(),
-        time,
-        min: None,
-        max: None,
-        amber: Some(3.0),
-        all_red: Some(3.0),
+        time: time.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: Some(3.0).into(),
+        all_red: Some(3.0).into(),
     };
     let rule = |scenario: &mut Scenario, x: f64, offset: f64, stages: [SignalStage; 2]| {
         let is_there = |node: &Node| (node.position() - DVec2::new(x, 0.0)).length() < 1.0;
@@ -671,7 +671,7 @@ fn side_street_into_a_short_one() -> (Scenario, RoadId) {
         let rules = JunctionRules {
             control: Some(Control::Signals),
             plan: Some(SignalPlan {
-                offset,
+                offset: offset.into(),
                 stages: stages.to_vec(),
                 ..SignalPlan::default()
             }),

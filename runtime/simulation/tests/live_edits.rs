@@ -116,7 +116,7 @@ fn a_car_in_the_middle_of_a_junction_survives_that_its_roads_change() {
         assert_eq!(run.world.counts().active, 1, "{at}");
         inside += usize::from(run.world.snapshot().vehicles[0].lane.is_none());
         let mut road = run.scenario.network().road(RoadId(2)).unwrap().clone();
-        road.speed_limit = 5.0;
+        road.speed_limit = 5.0.into();
         run.edit(Edit::Road(RoadId(2), Some(Box::new(road))));
         run.drive(80.0);
         assert_eq!(run.world.counts().arrived, 1, "{at}");
@@ -264,9 +264,9 @@ fn with_flow(rate_per_hour: f64) -> Run {
         dynamics: None,
         origin: Place::lane(RoadId(2), -1, 5.0),
         destination: Place::lane(RoadId(3), -1, 80.0),
-        rate_per_hour,
-        begin: 0.0,
-        end: 1000.0,
+        rate_per_hour: rate_per_hour.into(),
+        begin: 0.0.into(),
+        end: 1000.0.into(),
     };
     run.edit(Edit::Flow(FlowId(1), Some(Box::new(flow))));
     run
@@ -278,7 +278,7 @@ fn a_flow_whose_rate_is_changed_does_not_make_up_for_the_past() {
     run.drive(120.0);
     for rate in [200.0, 300.0, 400.0, 600.0] {
         let mut flow = run.scenario.flows()[&FlowId(1)].clone();
-        flow.rate_per_hour = rate;
+        flow.rate_per_hour = rate.into();
         run.edit(Edit::Flow(FlowId(1), Some(Box::new(flow))));
     }
     let before = run.world.counts();
@@ -314,7 +314,7 @@ fn who_waits_on_a_road_that_goes_does_not_come_back() {
     run.drive(20.0);
     let mut late = west_to_east();
     late.start = Place::lane(RoadId(2), -1, 30.0);
-    late.depart = 40.0;
+    late.depart = 40.0.into();
     run.edit(Edit::Agent(AgentId(7), Some(Box::new(late))));
     let gone = std::iter::once(ObjectId::Road(RoadId(2))).collect();
     run.edit(operation::deleted(&run.scenario, &gone));
@@ -407,7 +407,7 @@ fn a_destination_dragged_over_open_ground_leaves_no_junction_blocked() {
     let second = Agent {
         start: Place::lane(RoadId(2), -1, 5.0),
         destination: Some(Place::lane(RoadId(3), -1, 80.0)),
-        depart: 14.0,
+        depart: 14.0.into(),
         ..west_to_east()
     };
     run.edit(Edit::Agent(AgentId(2), Some(Box::new(second))));
@@ -601,9 +601,9 @@ fn on_a_long_road(eastwards: bool, level: DynamicsLevel, own_goal: bool) -> Run 
             dynamics: None,
             origin: place(from),
             destination: place(to),
-            rate_per_hour: 3600.0,
-            begin: 0.0,
-            end: 8.0,
+            rate_per_hour: 3600.0.into(),
+            begin: 0.0.into(),
+            end: 8.0.into(),
         };
         let edit = Edit::Flow(FlowId(1), Some(Box::new(flow)));
         scenario.apply(edit).unwrap();
@@ -797,7 +797,7 @@ impl FullCrossing {
         let modes = [SignalMode::Fixed, SignalMode::Actuated, SignalMode::Off];
         let plan = SignalPlan {
             mode: modes[random.next_index(3)],
-            offset: random.next_in(0.0, 40.0),
+            offset: random.next_in(0.0, 40.0).into(),
             ..SignalPlan::default()
         };
         JunctionRules {
@@ -1006,7 +1006,7 @@ fn signals_show_amber_and_red_before_an_edit_of_them_enters() {
     let lit = |offset: f64| JunctionRules {
         control: Some(Control::Signals),
         plan: Some(SignalPlan {
-            offset,
+            offset: offset.into(),
             ..SignalPlan::default()
         }),
         ..JunctionRules::default()

@@ -178,7 +178,7 @@ impl Drive {
             stack: "foot".into(),
             start: Place::lane(RoadId(1), -1, 100.0),
             destination: Some(Place::lane(RoadId(1), -1, 1990.0)),
-            speed: self.speed,
+            speed: self.speed.into(),
             ..west_to_east()
         };
         scenario
@@ -466,8 +466,8 @@ fn the_law_of_the_road_goes_before_pedals() {
         for number in 0..6u32 {
             let agent = Agent {
                 stack: "foot".into(),
-                depart: f64::from(number) * 11.0,
-                speed: 8.0,
+                depart: (f64::from(number) * 11.0).into(),
+                speed: 8.0.into(),
                 ..west_to_east()
             };
             let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));

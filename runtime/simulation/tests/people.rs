@@ -487,7 +487,7 @@ fn junctions_close_together_do_not_lock_each_other_while_people_cross() {
         let mut scenario = scenario.clone();
         let settings = Settings {
             seed,
-            pedestrians,
+            pedestrians: pedestrians.into(),
             ..scenario.settings()
         };
         scenario.apply(Edit::Settings(settings)).unwrap();

@@ -18,9 +18,9 @@ fn agent(start: Place, destination: Place) -> Agent {
         start,
         via: Vec::new(),
         destination: Some(destination),
-        depart: 0.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 0.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     }
 }
 

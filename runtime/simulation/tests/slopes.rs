@@ -110,7 +110,7 @@ impl Drive {
         let edit = Edit::Stack("pedal".into(), Some(Box::new(stack)));
         scenario.apply(edit).unwrap();
         let grip = GroundGrip {
-            residential: self.grip,
+            residential: self.grip.into(),
             ..GroundGrip::default()
         };
         let settings = Settings {
@@ -127,7 +127,7 @@ impl Drive {
             stack: "pedal".into(),
             start: Place::lane(RoadId(1), -1, START),
             destination: Some(Place::lane(RoadId(1), -1, 1990.0)),
-            speed: self.speed,
+            speed: self.speed.into(),
             ..west_to_east()
         };
         let edit = Edit::Agent(AgentId(1), Some(Box::new(agent)));
@@ -197,7 +197,7 @@ const PLANAR: [DynamicsLevel; 4] = [
 /// Limits of the car without a file, m/s^2.
 fn limits() -> (f64, f64) {
     let car = VehicleType::car();
-    (car.max_acceleration, car.max_braking)
+    (car.max_acceleration.get(), car.max_braking.get())
 }
 
 /// The grip of a level on dry asphalt, m/s^2.

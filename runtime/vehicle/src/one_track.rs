@@ -30,12 +30,12 @@ pub struct OneTrackLimits {
 impl From<&VehicleType> for OneTrackLimits {
     fn from(kind: &VehicleType) -> Self {
         Self {
-            wheelbase: kind.wheelbase,
-            max_speed: kind.max_speed,
-            max_acceleration: kind.max_acceleration,
-            max_braking: kind.max_braking,
-            max_steering: kind.max_steering,
-            steering_rate: kind.steering_rate,
+            wheelbase: kind.wheelbase.get(),
+            max_speed: kind.max_speed.get(),
+            max_acceleration: kind.max_acceleration.get(),
+            max_braking: kind.max_braking.get(),
+            max_steering: kind.max_steering.get(),
+            steering_rate: kind.steering_rate.get(),
         }
     }
 }

@@ -140,12 +140,12 @@ impl SlidingModel {
         } = file.sliding?;
         let (front, rear) = file.axles();
         Some(Self {
-            drag,
-            resistance,
+            drag: drag.get(),
+            resistance: resistance.get(),
             // The file has positive stiffnesses, the appendix negative ones.
             front_stiffness: -front_stiffness,
             rear_stiffness: -rear_stiffness,
-            grip,
+            grip: grip.get(),
             front,
             rear: -rear,
             mass: file.mass(),
@@ -176,7 +176,7 @@ impl From<&VehicleType> for SlidingModel {
             Self {
                 front: half,
                 rear: half,
-                mass: kind.mass,
+                mass: kind.mass.get(),
                 // As if half of the mass stood over each axle.
                 inertia: kind.mass * half * half,
                 ..Self::APPENDIX

@@ -108,12 +108,12 @@ impl Train {
         let trailers = file.trailers.iter().map(|trailer| {
             let hitched = Hitched {
                 coupling,
-                to_axle: trailer.coupling_to_axle,
-                front: trailer.front,
-                length: trailer.length,
-                width: trailer.width,
-                height: trailer.height,
-                lock: trailer.lock,
+                to_axle: trailer.coupling_to_axle.get(),
+                front: trailer.front.get(),
+                length: trailer.length.get(),
+                width: trailer.width.get(),
+                height: trailer.height.get(),
+                lock: trailer.lock.get(),
             };
             coupling = trailer.next_coupling();
             hitched

@@ -195,7 +195,7 @@ fn closed_forms_lie_on_what_was_driven() {
 fn a_picture_shows_what_has_changed_in_a_vehicle() {
     let way = |friction: f64| {
         let mut car = shipped("bmw-320i");
-        car.wheels.friction = Some(friction);
+        car.wheels.friction = Some(friction).into();
         let (one, plot) = plot_of(&car, "braking");
         shown(&one, &plot).unwrap()
     };
@@ -213,17 +213,17 @@ fn a_picture_shows_what_has_changed_in_a_vehicle() {
 fn absurd_vehicles_are_drawn_without_a_number_that_is_none() {
     type Change = fn(&mut VehicleFile);
     let changes: [Change; 8] = [
-        |file| file.body.mass = 1e6,
-        |file| file.body.mass = 1e-3,
-        |file| file.wheels.friction = Some(1e-6),
-        |file| file.brakes.as_mut().unwrap().foot = 0.0,
-        |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
-        |file| file.gearbox.as_mut().unwrap().final_drive = 1e-6,
+        |file| file.body.mass = 1e6.into(),
+        |file| file.body.mass = (1e-3).into(),
+        |file| file.wheels.friction = Some(1e-6).into(),
+        |file| file.brakes.as_mut().unwrap().foot = 0.0.into(),
+        |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)].into(),
+        |file| file.gearbox.as_mut().unwrap().final_drive = (1e-6).into(),
         |file| {
             let resistance = file.resistance.as_mut().unwrap();
-            (resistance.drag, resistance.rolling) = (0.0, 0.0);
+            (*resistance.drag, *resistance.rolling) = (0.0, 0.0);
         },
-        |file| file.body.centre_height = Some(100.0),
+        |file| file.body.centre_height = Some(100.0).into(),
     ];
     for (number, change) in changes.into_iter().enumerate() {
         let mut jeep = shipped("willys-mb");

@@ -196,7 +196,7 @@ pub(super) fn bar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
         // An edited world is another one, and ends elsewhere.
         if let Some(end) = shown.end.as_ref().filter(|_| !model.document.is_dirty()) {
             let dt = model.document.scenario().settings().dt;
-            ui.label(in_words(end, dt));
+            ui.label(in_words(end, dt.get()));
         }
         ui.label(format!("{} waits.", shown.origin));
         if ui.button("Back to it").clicked() {

@@ -41,7 +41,7 @@ pub(super) fn main_job() -> anyhow::Result<Outcome> {
     outputs.commit()?;
     let taken = session.world().time();
     // The same session goes on: the picture is of the run whose summary is printed.
-    let late = run(&mut session, scenario.settings().duration)?;
+    let late = run(&mut session, scenario.settings().duration.get())?;
     early.absorb(late);
     write!(out, "\n{}", table(&early))?;
     writeln!(out, "picture          {PICTURE} (at {taken:.1} s)")?;

@@ -143,12 +143,12 @@ fn show(name: &str, json: bool) -> anyhow::Result<Outcome> {
     let mut out = terminal::out();
     writeln!(out, "{}\n{}\n", vehicle.name, vehicle.description)?;
     let rows = [
-        ("length", kind.length, "m"),
-        ("width", kind.width, "m"),
-        ("height", kind.height, "m"),
-        ("wheelbase", kind.wheelbase, "m"),
-        ("mass", kind.mass, "kg"),
-        ("steering lock", kind.max_steering, "rad"),
+        ("length", kind.length.get(), "m"),
+        ("width", kind.width.get(), "m"),
+        ("height", kind.height.get(), "m"),
+        ("wheelbase", kind.wheelbase.get(), "m"),
+        ("mass", kind.mass.get(), "kg"),
+        ("steering lock", kind.max_steering.get(), "rad"),
         ("turning radius", kind.min_turning_radius(), "m"),
     ];
     for (what, value, unit) in rows {

@@ -48,7 +48,7 @@ impl Road {
         draw(&mut road, (0.0, 0.0), (500.0, 0.0), &style);
         draw(&mut road, (500.0, 0.0), (1000.0, 0.0), &style);
         let mut behaviour = ModuleSetting::new("wish.rhai");
-        behaviour.rate_hz = Some(10.0);
+        behaviour.rate_hz = Some(10.0).into();
         let stack = Stack {
             behaviour,
             ..Stack::with_controller(controller)
@@ -121,9 +121,9 @@ impl Road {
 pub(crate) fn point(id: u32, name: &str, (x, y): (f64, f64), heading: Option<f64>) -> Edit {
     let point = PointOfInterest {
         name: name.into(),
-        x,
-        y,
-        heading,
+        x: x.into(),
+        y: y.into(),
+        heading: heading.into(),
     };
     Edit::PointOfInterest(PointOfInterestId(id), Some(Box::new(point)))
 }

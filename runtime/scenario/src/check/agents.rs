@@ -247,7 +247,7 @@ impl Trees {
         let forests = || scenario.planted().map(|(_, forest)| forest);
         let trees: Vec<Vec<DVec2>> = forests().map(|forest| forest.trees()).collect();
         let radii = forests().zip(&trees);
-        let radii = radii.flat_map(|(forest, trees)| vec![forest.trunk_radius; trees.len()]);
+        let radii = radii.flat_map(|(forest, trees)| vec![forest.trunk_radius.get(); trees.len()]);
         let mut grid = GridIndex::new();
         grid.rebuild(&trees.concat(), 10.0);
         Self {
@@ -282,7 +282,7 @@ fn bodies(scenario: &Scenario) -> Vec<(AgentId, &Agent, OrientedBox)> {
                 position: pose.point(vehicle.body_centre(), 0.0),
                 ..pose
             };
-            let body = OrientedBox::new(middle, vehicle.length, vehicle.width);
+            let body = OrientedBox::new(middle, vehicle.length.get(), vehicle.width.get());
             Some((id, agent, body))
         })
         .collect()

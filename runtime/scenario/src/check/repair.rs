@@ -177,7 +177,7 @@ fn mend(
         Code::CornerSqueezed => {
             for rule in &mut rules.corners {
                 if let Some(corner) = junctions::corner_of(junction, rule.road, rule.next) {
-                    rule.radius = rule.radius.min(corner.radius);
+                    rule.radius = rule.radius.min(corner.radius).into();
                 }
             }
         }

@@ -135,7 +135,7 @@ impl GripMap {
         let is_inside = local.x >= 0.0 && local.y >= 0.0;
         let (column, row) = (local.x as usize, local.y as usize);
         if !is_inside || column >= self.columns || row >= self.rows {
-            return self.grip.open_ground;
+            return self.grip.open_ground.get();
         }
         let cell = row * self.columns + column;
         let numbers = &self.found[self.starts[cell] as usize..self.starts[cell + 1] as usize];
@@ -145,7 +145,7 @@ impl GripMap {
             let layer = 1u32 << i32::from(piece.layer).rem_euclid(32);
             layers & layer != 0 && polygon::contains(&piece.outline, place)
         });
-        under.map_or(self.grip.open_ground, |piece| piece.grip)
+        under.map_or(self.grip.open_ground.get(), |piece| piece.grip)
     }
 
     /// What it was made of.

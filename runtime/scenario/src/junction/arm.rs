@@ -241,7 +241,7 @@ impl<'a> Arm<'a> {
             left_cut: self.left_edge(trim).position,
             right_cut: self.right_edge(trim).position,
             sign,
-            speed_limit: self.road.speed_limit,
+            speed_limit: self.road.speed_limit.get(),
         }
     }
 

@@ -182,7 +182,7 @@ pub(super) fn corners(
             let (arm, next) = (&arms[i], &arms[(i + 1) % arms.len()]);
             let mut rules = decided.iter();
             let rule = rules.find(|rule| rule.is_between(arm.road_id, next.road_id));
-            let radius = rule.map(|rule| rule.radius);
+            let radius = rule.map(|rule| rule.radius.get());
             let at_ring = at_ring((arm, is_ring(arm.road_id)), (next, is_ring(next.road_id)));
             between(
                 arm,
@@ -427,7 +427,7 @@ fn radii(
     let class = arm.road.class.min(next.road.class);
     let has_buses = has_bus_lane(arm) && has_bus_lane(next);
     let is_rural = (RoadClass::Collector..=RoadClass::Arterial).contains(&class)
-        && arm.road.speed_limit.min(next.road.speed_limit) >= RURAL_SPEED;
+        && arm.road.speed_limit.min(next.road.speed_limit.get()) >= RURAL_SPEED;
     let mut base = class.corner_radius().max(least);
     if has_buses {
         base = base.max(BUS_CORNER);

@@ -221,7 +221,7 @@ fn crossing(
         width: width_of(arm, rule),
         islands: islands(arm, middle, right),
         covered: Vec::new(),
-        people: rule.people,
+        people: rule.people.get(),
     };
     let over = (0u32..).zip(paths).filter(|(_, path)| leads_over(path));
     let covered = over.filter_map(|(number, path)| {

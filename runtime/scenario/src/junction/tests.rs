@@ -35,7 +35,7 @@ fn arm(bearing_deg: f64, length: f64, section: CrossSection, side: DrivingSide) 
         class: RoadClass::Residential,
         layer: 0,
         access: RoadAccess::All,
-        speed_limit: 10.0,
+        speed_limit: 10.0.into(),
         reference_line: ReferenceLine::straight(DVec2::ZERO, far).unwrap(),
         lane_offset,
         lane_sections: vec![lanes],
@@ -136,7 +136,7 @@ fn mirrored(road: &Road) -> Road {
         ..road.clone()
     };
     for offset in &mut mirrored.lane_offset {
-        offset.a = -offset.a;
+        offset.a = (-offset.a).into();
     }
     for section in &mut mirrored.lane_sections {
         for lane in &mut section.lanes {
@@ -207,7 +207,7 @@ fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwo
             class: RoadClass::Residential,
             layer: 0,
             access: RoadAccess::All,
-            speed_limit: 10.0,
+            speed_limit: 10.0.into(),
             reference_line: line,
             lane_offset,
             lane_sections: vec![lanes],

@@ -140,7 +140,10 @@ impl Builder {
     /// ```
     fn add_road(&mut self, id: RoadId, road: &Road, span: (f64, f64), side: DrivingSide) {
         for (index, section) in road.lane_sections.iter().enumerate() {
-            let part = (span.0.max(section.s), span.1.min(road.section_end(index)));
+            let part = (
+                span.0.max(section.s.get()),
+                span.1.min(road.section_end(index)),
+            );
             // A section that a junction covers, or all but a sliver of it, has no lanelets: lanes
             // then join across it, or end.
             if part.1 - part.0 < MIN_LANELET {
@@ -177,7 +180,7 @@ impl Builder {
         let Some(line) = self.lines.push(&points) else {
             return NO_LANELET;
         };
-        let speed_limit = lane.speed_limit.unwrap_or(road.speed_limit);
+        let speed_limit = lane.speed_limit.unwrap_or(road.speed_limit.get());
         self.push(Lanelet {
             kind: LaneletKind::Lane {
                 road: id,

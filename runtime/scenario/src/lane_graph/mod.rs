@@ -355,6 +355,6 @@ impl LaneGraph {
             (a.min(b) - place.s).max(place.s - a.max(b)).max(0.0)
         };
         let id = lanelets.iter().min_by(|a, b| miss(a).total_cmp(&miss(b)))?;
-        Some((*id, self.lanelet(*id).from_road(place.s)))
+        Some((*id, self.lanelet(*id).from_road(place.s.get())))
     }
 }

@@ -321,7 +321,7 @@ impl<'a> Drawing<'a> {
                 class: style.class,
                 layer: style.layer,
                 access: RoadAccess::All,
-                speed_limit: style.speed_limit,
+                speed_limit: style.speed_limit.into(),
                 reference_line,
                 lane_offset: lane_offset.clone(),
                 lane_sections: vec![lanes.clone()],

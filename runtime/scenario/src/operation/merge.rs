@@ -172,13 +172,13 @@ fn append_lane_offset(road: &mut Road, tail: &Road, seam: f64) {
             road.lane_offset.push(Poly3::constant(0.0));
         }
         let shifted = tail.lane_offset.iter().map(|poly| Poly3 {
-            s: poly.s + seam,
+            s: (poly.s + seam).into(),
             ..*poly
         });
         road.lane_offset.extend(shifted);
         if tail.lane_offset.is_empty() {
             road.lane_offset.push(Poly3 {
-                s: seam,
+                s: seam.into(),
                 ..Poly3::constant(0.0)
             });
         }
@@ -237,7 +237,7 @@ fn append_lane_sections(road: &mut Road, tail: &Road, seam: f64) {
     let sections = tail.lane_sections.iter().cloned().map(|mut section| {
         section.s += seam;
         for lane in section.lanes.iter_mut().filter(|_| differs) {
-            lane.speed_limit.get_or_insert(tail.speed_limit);
+            lane.speed_limit.get_or_insert(tail.speed_limit.get());
         }
         section
     });

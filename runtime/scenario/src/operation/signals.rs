@@ -48,8 +48,8 @@ pub fn with_offsets<'a>(
         let id = ruling_node(network, junction)?;
         let mut node = network.node(id)?.clone();
         let plan = node.rules.plan.get_or_insert_with(|| junction.plan.clone());
-        plan.offset = offset;
-        plan.cycle = plan.cycle.or(cycle);
+        plan.offset = offset.into();
+        plan.cycle = plan.cycle.or(cycle).into();
         Some(Edit::Node(id, Some(node)))
     });
     Edit::Batch(edits.collect())

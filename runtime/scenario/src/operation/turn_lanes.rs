@@ -141,7 +141,7 @@ fn followed(place: &Place, wider: &BTreeMap<RoadId, Stretch>) -> Place {
             && lane != stretch.sign
     };
     match wider.get(&road).filter(is_moved) {
-        Some(stretch) => Place::lane(road, lane + stretch.sign, s),
+        Some(stretch) => Place::lane(road, lane + stretch.sign, s.get()),
         None => *place,
     }
 }

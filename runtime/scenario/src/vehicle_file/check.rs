@@ -99,7 +99,7 @@ impl VehicleFile {
                 .check_body()
                 .or_else(|(key, message)| fault(format!("trailers.{number}.{key}"), message))?;
             trailer
-                .check_axles(self.wheels.radius)
+                .check_axles(self.wheels.radius.get())
                 .or_else(|(key, message)| fault(format!("trailers.{number}.{key}"), message))?;
         }
         Ok(())
@@ -219,7 +219,7 @@ impl VehicleFile {
                         "expected forward gears from the highest ratio to the lowest",
                     );
                 }
-                last = gear.ratio;
+                last = gear.ratio.get();
             }
         }
         if last == f64::INFINITY {

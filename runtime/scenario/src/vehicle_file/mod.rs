@@ -7,7 +7,6 @@
 mod check;
 mod drive_train;
 mod entry;
-mod numbers;
 mod parts;
 mod shipped;
 mod text;
@@ -162,7 +161,7 @@ impl VehicleFile {
             ..
         } = self.body;
         yaw_inertia.unwrap_or_else(|| {
-            let [length, width, _] = mass_box.unwrap_or([length, width, height]);
+            let [length, width, _] = mass_box.unwrap_or([length.get(), width.get(), height.get()]);
             let places = self.wheels.positions.iter();
             let squares: f64 = places.map(|p| p[0] * p[0] + p[1] * p[1]).sum();
             mass * (length * length + width * width) / 12.0 + self.wheels.mass * squares
@@ -235,10 +234,10 @@ impl VehicleFile {
             name: self.name.clone(),
             length: self.body.length,
             width: self.body.width,
-            height: self.body.height + self.body.ground_clearance,
-            wheelbase: front - rear,
-            rear_overhang: rear + 0.5 * self.body.length,
-            mass: self.mass(),
+            height: (self.body.height + self.body.ground_clearance).into(),
+            wheelbase: (front - rear).into(),
+            rear_overhang: (rear + 0.5 * self.body.length).into(),
+            mass: self.mass().into(),
             max_speed: self.performance.max_speed,
             max_acceleration: self.performance.max_acceleration,
             max_braking: self.performance.max_braking,

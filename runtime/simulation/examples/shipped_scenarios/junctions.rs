@@ -132,8 +132,8 @@ pub(crate) fn signal_corridor() -> roadwright_scenario::Scenario {
         let rules = JunctionRules {
             control: Some(Control::Signals),
             plan: Some(SignalPlan {
-                cycle: Some(70.0),
-                offset,
+                cycle: Some(70.0).into(),
+                offset: offset.into(),
                 ..SignalPlan::default()
             }),
             ..JunctionRules::default()
@@ -161,7 +161,7 @@ pub(crate) fn crossings() -> roadwright_scenario::Scenario {
          signals whose stages let them walk.",
     );
     let settings = Settings {
-        pedestrians: 120.0,
+        pedestrians: 120.0.into(),
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
@@ -208,9 +208,9 @@ pub(crate) fn builder(name: &str, description: &str) -> Builder {
 fn builder_on(side: DrivingSide, name: &str, description: &str) -> Builder {
     let mut b = Builder::new(name, description, side);
     b.apply(Edit::Settings(Settings {
-        dt: 0.05,
+        dt: 0.05.into(),
         seed: 1,
-        duration: 600.0,
+        duration: 600.0.into(),
         dynamics: DynamicsLevel::Lane,
         ..Settings::default()
     }));
@@ -297,9 +297,9 @@ pub(crate) fn flow(
         dynamics: None,
         origin: gate(b, from, origin, true),
         destination: gate(b, to, destination, false),
-        rate_per_hour: rate,
-        begin: 0.0,
-        end: 540.0,
+        rate_per_hour: rate.into(),
+        begin: 0.0.into(),
+        end: 540.0.into(),
     };
     b.flow(flow);
 }

@@ -28,7 +28,7 @@ pub(crate) fn linden_street() -> Scenario {
     );
     people(&mut b, 240.0);
     let settings = Settings {
-        duration: 900.0,
+        duration: 900.0.into(),
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));
@@ -130,7 +130,7 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
     ahead.width = vec![
         Poly3::smooth_step(LANE, TAPER),
         Poly3 {
-            s: TAPER,
+            s: TAPER.into(),
             ..Poly3::constant(LANE)
         },
     ];
@@ -140,14 +140,17 @@ fn add_pocket(b: &mut Builder, id: RoadId) {
         .position(|lane| lane.id < -2)
         .unwrap_or(lanes.len());
     lanes.insert(at, ahead);
-    road.lane_sections.push(LaneSection { s: from, lanes });
+    road.lane_sections.push(LaneSection {
+        s: from.into(),
+        lanes,
+    });
     b.apply(Edit::Road(id, Some(Box::new(road))));
 }
 
 /// How many people come to each side of each crossing in an hour.
 fn people(b: &mut Builder, rate: f64) {
     let settings = Settings {
-        pedestrians: rate,
+        pedestrians: rate.into(),
         ..b.scenario.settings()
     };
     b.apply(Edit::Settings(settings));

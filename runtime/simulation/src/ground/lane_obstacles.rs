@@ -118,7 +118,10 @@ impl LaneObstacles {
         let types: Vec<&VehicleType> = scenario.vehicle_types().values().collect();
         let mut surroundings = Surroundings {
             sizes: sizes(&types),
-            longest: types.iter().map(|kind| kind.length).fold(0.0, f64::max),
+            longest: types
+                .iter()
+                .map(|kind| kind.length.get())
+                .fold(0.0, f64::max),
             obstacles,
             graph,
             known,
@@ -424,9 +427,9 @@ fn swing_around(graph: &LaneGraph, swings: &[[f64; 2]], id: LaneletId) -> [f64; 
 /// What vehicles of a type cover.
 fn body_of(kind: &VehicleType) -> Body {
     Body {
-        width: kind.width,
+        width: kind.width.get(),
         front: kind.front(),
-        rear: kind.rear_overhang,
+        rear: kind.rear_overhang.get(),
     }
 }
 
@@ -487,9 +490,11 @@ mod tests {
                 position: middle,
                 heading,
             };
-            ground
-                .obstacles
-                .is_any_touched_by(&OrientedBox::new(middle, kind.length, kind.width))
+            ground.obstacles.is_any_touched_by(&OrientedBox::new(
+                middle,
+                kind.length.get(),
+                kind.width.get(),
+            ))
         };
         let (mut free, mut refused) = (0, 0);
         for lanelet in 0..graph.lanelets().len() as u32 {
@@ -542,7 +547,7 @@ mod tests {
                         position: pose.point(0.5 * kind.length - kind.rear_overhang, 0.0),
                         ..pose
                     };
-                    let body = OrientedBox::new(middle, kind.length, kind.width);
+                    let body = OrientedBox::new(middle, kind.length.get(), kind.width.get());
                     if !obstacles.is_any_touched_by(&body) {
                         continue;
                     }
@@ -573,15 +578,15 @@ mod tests {
         let ground = Ground::new(&before);
         let place = ground.graph().line(0).position(95.0);
         let post = Shape::Circle {
-            x: place.x,
-            y: place.y,
-            radius: 0.2,
+            x: place.x.into(),
+            y: place.y.into(),
+            radius: 0.2.into(),
         };
         // Another one far away from both: where there are no obstacles at all nothing is asked of lanes.
         let far = Shape::Circle {
-            x: -500.0,
-            y: 0.0,
-            radius: 0.2,
+            x: (-500.0).into(),
+            y: 0.0.into(),
+            radius: 0.2.into(),
         };
         put_post(&mut before, far);
         put_post(&mut before, post);
@@ -602,16 +607,16 @@ mod tests {
         draw_street(&mut before, ((0.0, 0.0), (100.0, 0.0)), &street(1, 0));
         let y = Ground::new(&before).graph().line(0).position(50.0).y + 2.5;
         let post = Shape::Circle {
-            x: 50.0,
-            y,
-            radius: 0.2,
+            x: 50.0.into(),
+            y: y.into(),
+            radius: 0.2.into(),
         };
         put_post(&mut before, post);
         let mut after = before.clone();
         for (name, kind) in before.vehicle_types() {
             let width = 4.4;
             let wide = VehicleType {
-                width,
+                width: width.into(),
                 ..kind.clone()
             };
             after

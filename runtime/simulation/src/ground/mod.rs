@@ -664,9 +664,9 @@ mod tests {
             let aside = unit(stream.next_in(0.0, 6.0));
             let place = end + stream.next_in(1.0, 3.5) * aside;
             let post = Shape::Circle {
-                x: place.x,
-                y: place.y,
-                radius: 0.2,
+                x: place.x.into(),
+                y: place.y.into(),
+                radius: 0.2.into(),
             };
             put_post(&mut town, post);
         }
@@ -684,7 +684,7 @@ mod tests {
                 let wider = stream.next_in(-0.4, 0.6);
                 for section in &mut road.lane_sections {
                     for lane in &mut section.lanes {
-                        lane.width[0].a = (lane.width[0].a + wider).max(1.5);
+                        lane.width[0].a = ((lane.width[0].a + wider).max(1.5)).into();
                     }
                 }
                 drop(town.apply(Edit::Road(id, Some(Box::new(road)))));
@@ -722,16 +722,18 @@ mod tests {
             at(&[(-50.0, -50.0), (50.0, 49.0), (50.0, 50.0)]),
         ];
         let points = shapes[stream.next_index(4)].clone();
-        let shape = Shape::Polygon { points };
+        let shape = Shape::Polygon {
+            points: points.into(),
+        };
         let ids: Vec<_> = town.obstacles().keys().copied().collect();
         let id = ids[stream.next_index(ids.len())];
         let mut obstacle = town.obstacles()[&id].clone();
         let forest = Forest {
             // More trees than are looked at one by one.
-            area: at(&[(0.0, 0.0), (120.0, 0.0), (120.0, 120.0)]),
-            density: 1000.0,
-            spacing: 2.0,
-            trunk_radius: 0.2,
+            area: at(&[(0.0, 0.0), (120.0, 0.0), (120.0, 120.0)]).into(),
+            density: 1000.0.into(),
+            spacing: 2.0.into(),
+            trunk_radius: 0.2.into(),
             seed: 1,
         };
         let edit = match stream.next_index(6) {
@@ -741,7 +743,7 @@ mod tests {
             }
             1 => Edit::Obstacle(id, None),
             2 => {
-                obstacle.mass = Some(20.0);
+                obstacle.mass = Some(20.0).into();
                 Edit::Obstacle(id, Some(Box::new(obstacle)))
             }
             3 => Edit::Forest(ForestId(1), Some(Box::new(forest))),

@@ -62,7 +62,11 @@ pub(crate) struct Modules {
 /// What keeps stacks and plans of signals of a scenario from being put together: modules and parameters that
 /// there are not. All of it, where a run stops at the first.
 pub(crate) fn unfit(scenario: &Scenario, registry: &Registry) -> Vec<SimulationError> {
-    let stacks = unfit_stacks(scenario.stacks().iter(), registry, scenario.settings().dt);
+    let stacks = unfit_stacks(
+        scenario.stacks().iter(),
+        registry,
+        scenario.settings().dt.get(),
+    );
     let signals = signal_controllers::unfit(scenario, registry);
     stacks.map(SimulationError::from).chain(signals).collect()
 }

@@ -70,7 +70,7 @@ pub(crate) struct Instance<L: ?Sized> {
 
 impl<L: Choosable + ?Sized> Instance<L> {
     fn new(slot: Slot, modules: Vec<Module<L>>, settings: &[ModuleSetting], dt: f64) -> Self {
-        let rate = settings.first().and_then(|setting| setting.rate_hz);
+        let rate = settings.first().and_then(|setting| setting.rate_hz.get());
         let mut logics = modules.iter().map(|module| &module.logic);
         Self {
             has_step_boundary: logics.any(|logic| logic.has_step_boundary()),

@@ -117,7 +117,7 @@ impl SavedInstance {
                 return Err(damaged("a slot has another number of modules"));
             }
             let is_rate = |rate: f64| rate > 0.0 && rate <= 1000.0;
-            let mut rates = settings.iter().filter_map(|setting| setting.rate_hz);
+            let mut rates = settings.iter().filter_map(|setting| setting.rate_hz.get());
             if !rates.all(is_rate) {
                 return Err(damaged("a rate is out of range"));
             }
@@ -132,7 +132,7 @@ impl SavedModule {
         let parameters = setting.parameters.iter();
         Self {
             id: setting.module.clone(),
-            rate_hz: setting.rate_hz,
+            rate_hz: setting.rate_hz.get(),
             parameters: parameters
                 .map(|(key, value)| (key.clone(), *value))
                 .collect(),
@@ -148,7 +148,7 @@ impl SavedModule {
     fn setting(&self) -> ModuleSetting {
         ModuleSetting {
             module: self.id.clone(),
-            rate_hz: self.rate_hz,
+            rate_hz: self.rate_hz.into(),
             parameters: self.parameters.iter().cloned().collect(),
         }
     }

@@ -403,7 +403,14 @@ mod tests {
         for number in 0..32 {
             let (x, side) = (7.0 * f64::from(number / 2) - 55.0, f64::from(number % 2));
             let (y, radius) = (9.2 * side - 94.6, 0.4);
-            put_post(&mut scenario, Shape::Circle { x, y, radius });
+            put_post(
+                &mut scenario,
+                Shape::Circle {
+                    x: x.into(),
+                    y: y.into(),
+                    radius: radius.into(),
+                },
+            );
         }
         let mut stream = Stream::new(5, "posts", 0);
         for number in 0..60 {
@@ -412,13 +419,17 @@ mod tests {
             put_post(
                 &mut scenario,
                 match number % 2 == 0 {
-                    true => Shape::Circle { x, y, radius },
+                    true => Shape::Circle {
+                        x: x.into(),
+                        y: y.into(),
+                        radius: radius.into(),
+                    },
                     false => Shape::Box {
-                        x,
-                        y,
-                        heading,
-                        length: 3.0,
-                        width: 1.0,
+                        x: x.into(),
+                        y: y.into(),
+                        heading: heading.into(),
+                        length: 3.0.into(),
+                        width: 1.0.into(),
                     },
                 },
             );
@@ -579,7 +590,14 @@ mod tests {
                 };
                 if (0..lanes).all(is_aside) {
                     let DVec2 { x, y } = place;
-                    put_post(&mut scenario, Shape::Circle { x, y, radius: 0.2 });
+                    put_post(
+                        &mut scenario,
+                        Shape::Circle {
+                            x: x.into(),
+                            y: y.into(),
+                            radius: 0.2.into(),
+                        },
+                    );
                 }
             }
         }

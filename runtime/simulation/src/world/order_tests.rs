@@ -37,9 +37,9 @@ fn with_two_agents(stack: &str) -> Scenario {
             start: lane(20.0),
             via: Vec::new(),
             destination: Some(lane(190.0)),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         let edit = Edit::Agent(AgentId(number), Some(Box::new(agent)));
         scenario.apply(edit).unwrap();
@@ -165,9 +165,9 @@ fn a_removal_is_told_a_boundary_before_the_index_is_anothers() {
         dynamics: None,
         origin: lane(8.0),
         destination: lane(190.0),
-        rate_per_hour: 1200.0,
-        begin: 0.0,
-        end: 1e6,
+        rate_per_hour: 1200.0.into(),
+        begin: 0.0.into(),
+        end: 1e6.into(),
     };
     let edit = Edit::Flow(FlowId(1), Some(Box::new(flow)));
     scenario.apply(edit).unwrap();

@@ -26,9 +26,9 @@ fn on_a_path(controller: &str, waypoints: Vec<Waypoint>) -> World {
         start: Place::ground(first.position.x, first.position.y, first.heading),
         via: Vec::new(),
         destination: Some(Place::ground(last.x, last.y, 0.0)),
-        depart: 0.0,
-        repeat: None,
-        speed: 0.0,
+        depart: 0.0.into(),
+        repeat: None.into(),
+        speed: 0.0.into(),
     };
     for edit in [
         Edit::Stack("driver".into(), Some(Box::new(stack))),
@@ -169,9 +169,9 @@ fn whose_level_holds_commands_is_asked_where_strides_begin() {
                 start: lane(20.0 * f64::from(id)),
                 via: Vec::new(),
                 destination: Some(lane(115.0)),
-                depart: 0.0,
-                repeat: None,
-                speed: 0.0,
+                depart: 0.0.into(),
+                repeat: None.into(),
+                speed: 0.0.into(),
             };
             let edit = Edit::Agent(AgentId(id), Some(Box::new(agent)));
             scenario.apply(edit).unwrap();
@@ -218,9 +218,9 @@ fn a_flow_leaves_nothing_but_one_row_for_each_agent() {
         dynamics: None,
         origin: lane(8.0),
         destination: lane(110.0),
-        rate_per_hour: 1200.0,
-        begin: 0.0,
-        end: 1e6,
+        rate_per_hour: 1200.0.into(),
+        begin: 0.0.into(),
+        end: 1e6.into(),
     };
     let flow = Edit::Flow(roadwright_scenario::FlowId(1), Some(Box::new(flow)));
     scenario.apply(flow).unwrap();

@@ -18,7 +18,10 @@ impl From<&Engine> for TorqueCurve {
             Interpolation::Linear => Vec::new(),
             Interpolation::Smooth => monotone_slopes(&points),
         };
-        Self { points, slopes }
+        Self {
+            points: points.into_inner(),
+            slopes,
+        }
     }
 }
 
@@ -95,9 +98,9 @@ mod tests {
 
     fn willys(interpolation: Interpolation) -> TorqueCurve {
         TorqueCurve::from(&Engine {
-            torque_curve_rpm_nm: vec![(600.0, 119.31), (2000.0, 143.72), (4000.0, 105.75)],
+            torque_curve_rpm_nm: vec![(600.0, 119.31), (2000.0, 143.72), (4000.0, 105.75)].into(),
             interpolation,
-            inertia: None,
+            inertia: None.into(),
         })
     }
 

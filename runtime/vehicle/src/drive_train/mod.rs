@@ -87,17 +87,17 @@ impl DriveTrain {
         Some(Self {
             mass: file.mass() + file.towed_mass(),
             own_share: file.mass() / (file.mass() + file.towed_mass()),
-            radius: file.wheels.radius,
+            radius: file.wheels.radius.get(),
             curve: TorqueCurve::from(engine),
             gears,
             reverse,
-            efficiency: gearbox.efficiency,
-            up_rpm: gearbox.up_rpm,
-            down_rpm: gearbox.down_rpm,
+            efficiency: gearbox.efficiency.get(),
+            up_rpm: gearbox.up_rpm.get(),
+            down_rpm: gearbox.down_rpm.get(),
             // Trailers brake as hard as what tows them.
             foot_brake: brakes.foot * wheels * (1.0 + file.towed_mass() / file.mass()),
             drag: 0.5 * resistance.air_density * resistance.drag * resistance.area,
-            rolling: resistance.rolling,
+            rolling: resistance.rolling.get(),
             // Axles are m ahead of the centre of mass, the rear one below 0: the lever of the front
             // axle over the wheelbase.
             rear_load: front / (front - rear),

@@ -89,7 +89,7 @@ impl From<&VehicleType> for SingleTrack {
         let front = kind.wheelbase - rear;
         let (friction, stiffness) = CAR_TYRE;
         Self {
-            mass: kind.mass,
+            mass: kind.mass.get(),
             yaw_inertia: kind.mass * front * rear,
             front,
             rear,

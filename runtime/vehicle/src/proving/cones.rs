@@ -171,8 +171,8 @@ pub(super) fn run(
     recorder.series("cones", Look::Dots, course.cones());
     let limit = course.point_limit(
         Car::grip(model),
-        subject.file.body.length,
-        subject.file.body.width,
+        subject.file.body.length.get(),
+        subject.file.body.width.get(),
     );
     Measured {
         value: highest,

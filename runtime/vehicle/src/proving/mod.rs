@@ -292,14 +292,14 @@ impl Subject<'_> {
                 model.map(|model| bends::step_steer(self, model, recorder)),
             ),
             "double_lane_change" => {
-                let course = cones::iso_3888_1(self.file.body.width);
+                let course = cones::iso_3888_1(self.file.body.width.get());
                 (
                     "m/s",
                     light.map(|model| cones::run(self, model, &course, recorder)),
                 )
             }
             "iso_3888_2" => {
-                let course = cones::iso_3888_2(self.file.body.width);
+                let course = cones::iso_3888_2(self.file.body.width.get());
                 (
                     "m/s",
                     light.map(|model| cones::run(self, model, &course, recorder)),
@@ -412,7 +412,7 @@ mod tests {
             ("willys-mb", 1.0),
         ] {
             let mut file = shipped(name);
-            file.performance.max_speed = speed;
+            file.performance.max_speed = speed.into();
             let before = rigid::STEPS.get();
             let all = prove(&file).unwrap();
             assert_eq!(all.len(), MANOEUVRES.len());
@@ -475,7 +475,7 @@ mod tests {
         };
         let dry = circle(&jeep);
         jeep.limits.insert("circle_50".into(), dry.value.unwrap());
-        jeep.wheels.friction = Some(0.15);
+        jeep.wheels.friction = Some(0.15).into();
         let ice = circle(&jeep);
         assert_eq!((dry.pass, ice.pass), (Some(true), Some(false)));
         // The square root of the grip.
@@ -490,30 +490,30 @@ mod tests {
     fn legal_but_absurd_vehicles_neither_hang_nor_panic() {
         type Change = fn(&mut VehicleFile);
         let changes: [Change; 12] = [
-            |file| file.body.mass = 1e6,
-            |file| file.body.mass = 1e-3,
-            |file| file.wheels.friction = Some(1e-6),
+            |file| file.body.mass = 1e6.into(),
+            |file| file.body.mass = (1e-3).into(),
+            |file| file.wheels.friction = Some(1e-6).into(),
             |file| {
-                (file.wheels.friction, file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0))
+                (*file.wheels.friction, *file.wheels.cornering_stiffness) = (Some(5.0), Some(200.0))
             },
-            |file| file.brakes.as_mut().unwrap().foot = 0.0,
-            |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)],
-            |file| file.gearbox.as_mut().unwrap().final_drive = 1e-6,
+            |file| file.brakes.as_mut().unwrap().foot = 0.0.into(),
+            |file| file.engine.as_mut().unwrap().torque_curve_rpm_nm = vec![(1.0, 0.0)].into(),
+            |file| file.gearbox.as_mut().unwrap().final_drive = (1e-6).into(),
             |file| {
                 let resistance = file.resistance.as_mut().unwrap();
-                (resistance.drag, resistance.rolling) = (0.0, 0.0);
+                (*resistance.drag, *resistance.rolling) = (0.0, 0.0);
             },
             |file| {
                 let suspension = file.suspension.as_mut().unwrap();
-                (suspension.spring, suspension.damping) = (1e9, 1e9);
-                (file.body.mass, file.wheels.mass) = (1.0, 0.01);
+                (*suspension.spring, *suspension.damping) = (1e9, 1e9);
+                (*file.body.mass, *file.wheels.mass) = (1.0, 0.01);
             },
-            |file| file.suspension.as_mut().unwrap().spring = 1e9,
+            |file| file.suspension.as_mut().unwrap().spring = 1e9.into(),
             |file| {
                 let suspension = file.suspension.as_mut().unwrap();
-                (suspension.spring, suspension.damping) = (0.0, 0.0);
+                (*suspension.spring, *suspension.damping) = (0.0, 0.0);
             },
-            |file| file.body.centre_height = Some(100.0),
+            |file| file.body.centre_height = Some(100.0).into(),
         ];
         for (number, change) in changes.into_iter().enumerate() {
             let mut jeep = shipped("willys-mb");

@@ -149,13 +149,13 @@ impl From<&VehicleType> for RigidModel {
             .flat_map(|x| [half_track, -half_track].map(|y| DVec3::new(x, y, -single.height)));
         let places: Vec<DVec3> = places.collect();
         let clearance = COMMON_CLEARANCE * kind.height;
-        let size = DVec3::new(kind.length, kind.width, kind.height - clearance);
+        let size = DVec3::new(kind.length.get(), kind.width.get(), kind.height - clearance);
         let middle = clearance + 0.5 * size.z - single.height;
-        let wheels = axles(&places, kind.mass, common_spring);
+        let wheels = axles(&places, kind.mass.get(), common_spring);
         let square = size * size;
         let anti_sway = COMMON_ANTI_SWAY * wheels[0].spring;
         Self {
-            mass: kind.mass,
+            mass: kind.mass.get(),
             inertia: DVec3::new(
                 kind.mass * (square.y + square.z) / 12.0,
                 kind.mass * (square.x + square.z) / 12.0,
@@ -194,7 +194,7 @@ impl RigidModel {
         let suspension: &Suspension = file.suspension.as_ref()?;
         let single = SingleTrack::from(file);
         let body = &file.body;
-        let size = DVec3::new(body.length, body.width, body.height);
+        let size = DVec3::new(body.length.get(), body.width.get(), body.height.get());
         // Places of the file are from the middle of the body.
         let middle = body.ground_clearance + 0.5 * body.height - single.height;
         let down = middle - file.wheels.radius;
@@ -203,7 +203,7 @@ impl RigidModel {
             .map(|&[x, y, z]| DVec3::new(x, y, z + down))
             .collect();
         let mut wheels = axles(&places, file.mass(), |_| {
-            (suspension.spring, suspension.damping)
+            (suspension.spring.get(), suspension.damping.get())
         });
         let inertia = inertia(file, &places);
         let spheres = Spheres::of_file(file, &mut wheels, inertia);
@@ -226,17 +226,17 @@ impl RigidModel {
             hull: DVec3::new(0.0, 0.0, middle),
             height: single.height,
             rear: single.rear,
-            radius: file.wheels.radius,
+            radius: file.wheels.radius.get(),
             turning_mass: DISC * file.wheels.mass,
             engine_inertia: file
                 .engine
                 .as_ref()
-                .and_then(|engine| engine.inertia)
+                .and_then(|engine| engine.inertia.get())
                 .unwrap_or(0.0),
             wheels: marked(wheels, steered, inverted, held),
             spheres,
             shares_load: false,
-            anti_sway: suspension.anti_sway,
+            anti_sway: suspension.anti_sway.get(),
             friction: single.friction,
             stiffness: single.stiffness[0],
             tyre: single.tyre,
@@ -360,14 +360,14 @@ pub(super) fn shell(half: DVec3) -> Solid {
 /// Inertia of the box in which the mass is even, and of the wheels as points.
 fn inertia(file: &VehicleFile, places: &[DVec3]) -> DVec3 {
     let body = &file.body;
-    let [x, y, z] = body
-        .mass_box
-        .unwrap_or([body.length, body.width, body.height]);
+    let [x, y, z] =
+        body.mass_box
+            .unwrap_or([body.length.get(), body.width.get(), body.height.get()]);
     let box_part = body.mass / 12.0 * DVec3::new(y * y + z * z, x * x + z * z, 0.0);
     let points = places.iter().map(|place| {
-        let hub = *place + DVec3::Z * file.wheels.radius;
+        let hub = *place + DVec3::Z * file.wheels.radius.get();
         let square = hub * hub;
-        file.wheels.mass * DVec3::new(square.y + square.z, square.x + square.z, 0.0)
+        file.wheels.mass.get() * DVec3::new(square.y + square.z, square.x + square.z, 0.0)
     });
     let whole = box_part + points.sum::<DVec3>();
     whole.with_z(file.yaw_inertia())

@@ -110,7 +110,7 @@ impl Spheres {
             }
         });
         let tyres = tyres.collect();
-        let hubs: Vec<DVec3> = wheels.iter().map(|wheel| wheel.hub(radius)).collect();
+        let hubs: Vec<DVec3> = wheels.iter().map(|wheel| wheel.hub(radius.get())).collect();
         let hull_mass = file.body.mass;
         let hull_centre = -mass / hull_mass * hubs.iter().sum::<DVec3>();
         let squares = |place: DVec3| {
@@ -121,14 +121,14 @@ impl Spheres {
                 square.x + square.y,
             )
         };
-        let taken: DVec3 = hubs.iter().map(|hub| mass * squares(*hub)).sum();
-        let left = inertia - taken - hull_mass * squares(hull_centre);
+        let taken: DVec3 = hubs.iter().map(|hub| mass.get() * squares(*hub)).sum();
+        let left = inertia - taken - hull_mass.get() * squares(hull_centre);
         for wheel in wheels {
             wheel.sprung = (wheel.load - mass * GRAVITY).max(LEAST_SPRUNG * wheel.load);
         }
         Some(Self {
-            mass,
-            hull_mass,
+            mass: mass.get(),
+            hull_mass: hull_mass.get(),
             hull_centre,
             hull_inertia: left.max(LEAST_INERTIA * inertia),
             tyres,

@@ -96,7 +96,7 @@ impl RigidModel {
         let Some(articulation) = &file.articulation else {
             return Vec::new();
         };
-        let anchor = DVec3::from(articulation.anchor);
+        let anchor = DVec3::from(articulation.anchor.get());
         // Places of the file are from the middle of the body; a train is straight.
         let mut ahead = (self.hull + anchor).with_y(0.0);
         let height = self.height + ahead.z;
@@ -107,7 +107,7 @@ impl RigidModel {
             let joint = Joint {
                 ahead,
                 behind: from_centre(0.0),
-                lock: trailer.lock,
+                lock: trailer.lock.get(),
                 kind: trailer.joint,
             };
             ahead = from_centre(trailer.next_coupling());
@@ -122,7 +122,11 @@ impl RigidModel {
         let clearance = trailer
             .ground_clearance
             .unwrap_or(COMMON_CLEARANCE * trailer.height);
-        let size = DVec3::new(trailer.length, trailer.width, trailer.height - clearance);
+        let size = DVec3::new(
+            trailer.length.get(),
+            trailer.width.get(),
+            trailer.height - clearance,
+        );
         let height = trailer
             .centre_height
             .unwrap_or(CENTRE_HEIGHT * trailer.height);
@@ -149,7 +153,7 @@ impl RigidModel {
             .brakes
             .map(|wheel| wheel * wheels.len() as f64 / mass);
         RigidModel {
-            mass,
+            mass: mass.get(),
             inertia: mass / 12.0 * along,
             half_size: 0.5 * size,
             shell: shell(0.5 * size),
@@ -160,7 +164,7 @@ impl RigidModel {
             turning_mass: own.mass.map_or(self.turning_mass, |mass| DISC * mass),
             friction: own.friction.unwrap_or(self.friction),
             stiffness: own.cornering_stiffness.unwrap_or(self.stiffness),
-            anti_sway: bars.unwrap_or(COMMON_ANTI_SWAY * wheels[0].spring),
+            anti_sway: (bars.unwrap_or((COMMON_ANTI_SWAY * wheels[0].spring).into())).get(),
             // One axle has nothing to share with.
             shares_load: wheels.len() > 2,
             wheels,
@@ -171,7 +175,7 @@ impl RigidModel {
             is_locked: false,
             tracks: None,
             limits: OneTrackLimits {
-                wheelbase: trailer.coupling_to_axle,
+                wheelbase: trailer.coupling_to_axle.get(),
                 ..self.limits
             },
             train: None,
@@ -191,7 +195,7 @@ fn axle_wheels(trailer: &Trailer, height: f64) -> Vec<Wheel> {
     let share = (centre / mean).max(LEAST_LOAD);
     let load = 0.5 * share * trailer.mass * GRAVITY / axles.len() as f64;
     let (spring, damping) = match &trailer.suspension {
-        Some(suspension) => (suspension.spring, suspension.damping),
+        Some(suspension) => (suspension.spring.get(), suspension.damping.get()),
         None => common_spring(load),
     };
     let side = 0.5 * trailer.track.unwrap_or(COMMON_TRACK * trailer.width);

@@ -58,7 +58,7 @@ impl Tracks {
         let sides = wheels.iter().map(|wheel| wheel.contact.y.abs());
         Some(Self {
             force: tracks.torque_nm / file.wheels.radius,
-            pivot_speed: tracks.pivot_speed,
+            pivot_speed: tracks.pivot_speed.get(),
             tread: 2.0 * sides.sum::<f64>() / wheels.len() as f64,
         })
     }
@@ -391,18 +391,18 @@ mod tests {
     fn legal_but_absurd_tracks_neither_hang_nor_panic() {
         type Change = fn(&mut VehicleFile);
         let changes: [Change; 6] = [
-            |file| file.body.mass = 1e6,
-            |file| file.body.mass = 1.0,
-            |file| file.wheels.friction = Some(1e-6),
-            |file| (file.wheels.friction, file.wheels.mass) = (Some(5.0), 1e-3),
+            |file| file.body.mass = 1e6.into(),
+            |file| file.body.mass = 1.0.into(),
+            |file| file.wheels.friction = Some(1e-6).into(),
+            |file| (*file.wheels.friction, *file.wheels.mass) = (Some(5.0), 1e-3),
             |file| {
                 if let Some(tracks) = &mut file.tracks {
-                    (tracks.torque_nm, tracks.pivot_speed) = (1e8, 150.0);
+                    (*tracks.torque_nm, *tracks.pivot_speed) = (1e8, 150.0);
                 }
             },
             |file| {
                 if let Some(tracks) = &mut file.tracks {
-                    (tracks.torque_nm, tracks.pivot_speed) = (0.0, 1e-9);
+                    (*tracks.torque_nm, *tracks.pivot_speed) = (0.0, 1e-9);
                 }
             },
         ];

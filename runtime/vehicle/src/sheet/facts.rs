@@ -26,11 +26,11 @@ impl Sheet<'_> {
                 facts.push(Fact { name, value, unit });
             }
         };
-        add("Mass", kind.mass, "kg");
-        add("Length", kind.length, "m");
-        add("Width", kind.width, "m");
-        add("Height", kind.height, "m");
-        add("Wheelbase", kind.wheelbase, "m");
+        add("Mass", kind.mass.get(), "kg");
+        add("Length", kind.length.get(), "m");
+        add("Width", kind.width.get(), "m");
+        add("Height", kind.height.get(), "m");
+        add("Wheelbase", kind.wheelbase.get(), "m");
         add("Turning radius", kind.min_turning_radius(), "m");
         if let Some(model) = &self.model {
             let [front, _] = model.axle_loads(0.0);

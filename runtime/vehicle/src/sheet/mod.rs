@@ -80,16 +80,21 @@ impl<'a> Sheet<'a> {
         };
         let promised = &self.file.performance;
         let pairs = [
-            ("max_speed", promised.max_speed, train.top_speed(), "m/s"),
+            (
+                "max_speed",
+                promised.max_speed.get(),
+                train.top_speed(),
+                "m/s",
+            ),
             (
                 "max_acceleration",
-                promised.max_acceleration,
+                promised.max_acceleration.get(),
                 train.hardest_acceleration(),
                 "m/s^2",
             ),
             (
                 "max_braking",
-                promised.max_braking,
+                promised.max_braking.get(),
                 train.hardest_braking(),
                 "m/s^2",
             ),
@@ -131,12 +136,12 @@ mod tests {
     #[test]
     fn what_is_too_stiff_for_its_mass_is_driven_at_a_thinner_level() {
         let mut file = shipped("willys-mb");
-        (file.body.mass, file.wheels.mass) = (1e-3, 1e-3);
+        (*file.body.mass, *file.wheels.mass) = (1e-3, 1e-3);
         assert!(!Sheet::of(&file).is_too_stiff());
         let Some(suspension) = &mut file.suspension else {
             panic!("the jeep has springs");
         };
-        suspension.spring = 1e9;
+        suspension.spring = 1e9.into();
         let sheet = Sheet::of(&file);
         assert!(sheet.is_too_stiff());
         assert_eq!(sheet.thickest_level(), DynamicsLevel::DynamicOneTrack);
@@ -146,7 +151,7 @@ mod tests {
     fn promises_that_engine_and_brakes_do_not_keep_are_named() {
         let mut file = shipped("willys-mb");
         assert_eq!(Sheet::of(&file).contradictions(), Vec::<String>::new());
-        file.performance.max_speed = 90.0;
+        file.performance.max_speed = 90.0.into();
         let found = Sheet::of(&file).contradictions();
         assert!(
             found.len() == 1 && found[0].starts_with("performance.max_speed: 90 m/s"),

@@ -52,11 +52,14 @@ impl From<&VehicleFile> for Outline {
             .map(|number| file.steering.wheels.contains(&number));
         Self {
             half: [0.5 * body.length, 0.5 * body.width],
-            heights: [body.ground_clearance, body.ground_clearance + body.height],
+            heights: [
+                body.ground_clearance.get(),
+                body.ground_clearance + body.height,
+            ],
             wheels: places.map(|&[x, y, z]| [x, y, middle + z]).collect(),
             steers: steers.collect(),
-            radius: file.wheels.radius,
-            centre: body.centre_height,
+            radius: file.wheels.radius.get(),
+            centre: body.centre_height.get(),
             is_sprung: file.suspension.is_some(),
             trailers: trailers(file),
         }
@@ -75,10 +78,10 @@ fn trailers(file: &VehicleFile) -> Vec<TrailerOutline> {
         TrailerOutline {
             ends: [joined + trailer.front, joined + trailer.rear()],
             // A trailer that is lower than what tows it stands on the ground.
-            heights: [low.min(0.5 * trailer.height), trailer.height],
+            heights: [low.min(0.5 * trailer.height), trailer.height.get()],
             coupling: joined,
             axles: axles.map(|axle| joined + axle).collect(),
-            radius: wheels.radius.unwrap_or(file.wheels.radius),
+            radius: wheels.radius.unwrap_or(file.wheels.radius.get()),
             half_width: 0.5 * trailer.width,
         }
     });
@@ -153,12 +156,15 @@ mod tests {
         assert!((first.ends[0] - joined - kind.front).abs() < 1e-12);
         assert!((first.ends[0] - first.ends[1] - kind.length).abs() < 1e-12);
         assert!((first.coupling - first.axles[0] - kind.coupling_to_axle).abs() < 1e-12);
-        assert_eq!((first.axles.len(), first.radius), (1, file.wheels.radius));
+        assert_eq!(
+            (first.axles.len(), first.radius),
+            (1, file.wheels.radius.get())
+        );
         // The second one is joined to the first, as far behind it as that behind the car.
         assert!((second.coupling - joined - kind.next_coupling()).abs() < 1e-12);
         let (ahead, left, top) = outline.extent();
         assert_eq!(ahead[0], second.ends[1]);
-        assert_eq!((left[1], top), (0.5 * kind.width, kind.height));
+        assert_eq!((left[1], top), (0.5 * kind.width, kind.height.get()));
     }
 
     #[test]

@@ -173,7 +173,7 @@ mod tests {
         };
         assert!(lean(&stiff) < lean(&jeep));
         let mut file = shipped("willys-mb");
-        file.body.centre_height = Some(1.3);
+        file.body.centre_height = Some(1.3).into();
         let high = RigidModel::of_file(&file).unwrap();
         assert!(high.roll_curve().tips_at < jeep.roll_curve().tips_at);
     }

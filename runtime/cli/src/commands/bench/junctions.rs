@@ -186,7 +186,7 @@ fn measure(plan: Plan, arguments: &Arguments, (seconds, seeds): (f64, u64)) -> a
 fn saturated(plan: Plan, buses: f64, (close, open): (f64, f64)) -> anyhow::Result<Star> {
     let mut star = Star::new(plan)?;
     let breakdown = VehicleType {
-        max_speed: CRAWL,
+        max_speed: CRAWL.into(),
         ..VehicleType::car()
     };
     let edit = Edit::VehicleType(BREAKDOWN.into(), Some(Box::new(breakdown)));

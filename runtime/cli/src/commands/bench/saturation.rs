@@ -108,11 +108,11 @@ pub(super) fn signals(star: &Star, (green, others): (f64, f64)) -> JunctionRules
             })
             .to_vec(),
         permitted: Vec::new(),
-        time,
-        min: None,
-        max: None,
-        amber: None,
-        all_red: None,
+        time: time.into(),
+        min: None.into(),
+        max: None.into(),
+        amber: None.into(),
+        all_red: None.into(),
     };
     JunctionRules {
         control: Some(Kind::Signals.control()),
@@ -222,7 +222,7 @@ fn alone(speed_limit: f64, dt: f64) -> f64 {
             .map(|i| ControllerInput {
                 speed: cars[i].1,
                 road_speed: speed_limit,
-                wheelbase: car.wheelbase,
+                wheelbase: car.wheelbase.get(),
                 waypoint_distance: 10.0,
                 leader_gap: i
                     .checked_sub(1)

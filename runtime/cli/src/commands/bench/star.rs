@@ -225,10 +225,10 @@ impl Star {
             stack: "idm".into(),
             origin: self.place(from, GATE, true),
             destination: self.place(to, GATE, false),
-            rate_per_hour,
-            begin: 0.0,
+            rate_per_hour: rate_per_hour.into(),
+            begin: 0.0.into(),
             // As long as the longest run.
-            end: 1e7,
+            end: 1e7.into(),
             dynamics: None,
         };
         let id = self.scenario.next_flow_id();
@@ -251,9 +251,9 @@ impl Star {
             start: self.place(from, s, inward),
             via: Vec::new(),
             destination: Some(self.place(to, end, false)),
-            depart,
-            repeat: None,
-            speed,
+            depart: depart.into(),
+            repeat: None.into(),
+            speed: speed.into(),
         };
         let id = self.scenario.next_agent_id();
         self.apply(Edit::Agent(id, Some(Box::new(agent))))

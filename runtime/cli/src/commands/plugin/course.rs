@@ -68,9 +68,9 @@ pub(super) fn course(driver: Stack, standing: Standing) -> anyhow::Result<Scenar
             start,
             via: Vec::new(),
             destination: Some(destination),
-            depart: 0.0,
-            repeat: None,
-            speed: 0.0,
+            depart: 0.0.into(),
+            repeat: None.into(),
+            speed: 0.0.into(),
         };
         scenario.apply(Edit::Agent(id, Some(Box::new(agent))))?;
     }

@@ -76,9 +76,9 @@ fn crossing(module: &str) -> anyhow::Result<Scenario> {
             dynamics: None,
             origin: lane(roads[2 * street], 10.0),
             destination: lane(roads[2 * street + 1], ARM - 20.0),
-            rate_per_hour: rate,
-            begin: 0.0,
-            end: SECONDS,
+            rate_per_hour: rate.into(),
+            begin: 0.0.into(),
+            end: SECONDS.into(),
         };
         let id = scenario.next_flow_id();
         scenario.apply(Edit::Flow(id, Some(Box::new(flow))))?;

@@ -33,7 +33,9 @@ use std::path::Path;
 
 pub(crate) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     let scenario = load_for(&arguments.file, &arguments.simulate)?;
-    let seconds = arguments.seconds.unwrap_or(scenario.settings().duration);
+    let seconds = arguments
+        .seconds
+        .unwrap_or(scenario.settings().duration.get());
     if !(0.0..=1e7).contains(&seconds) {
         bail!("--seconds must be 0 to 10,000,000");
     }

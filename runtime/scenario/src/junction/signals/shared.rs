@@ -597,7 +597,7 @@ mod tests {
             ..free()
         };
         let decided = SignalPlan {
-            offset: 12.0,
+            offset: 12.0.into(),
             ..free()
         };
         assert_eq!(groups(50.0, [free(), free()]), 1);

@@ -110,9 +110,9 @@ impl<'a> Plan<'a> {
             permitted.clear();
         }
         let times = stages.iter().map(|stage| StageTimes {
-            green: stage.time,
-            min: stage.min.unwrap_or(MIN_GREEN).min(stage.time),
-            max: stage.max.unwrap_or(MAX_GREEN).max(stage.time),
+            green: stage.time.get(),
+            min: stage.min.unwrap_or(MIN_GREEN).min(stage.time.get()),
+            max: stage.max.unwrap_or(MAX_GREEN).max(stage.time.get()),
         });
         let mut intergreens = self.intergreens(&greens);
         for (from, stage) in stages.iter().enumerate() {
@@ -176,7 +176,7 @@ impl<'a> Plan<'a> {
         Programme {
             mode,
             controller: controller.cloned(),
-            offset: plan.offset,
+            offset: plan.offset.get(),
             stages,
             intergreens,
         }

@@ -77,10 +77,10 @@ fn a_crossing_over_a_road_that_goes_on_lies_around_its_node() {
 fn crossings_of_fast_roads_are_wider_unless_a_person_decides() {
     let width = |limit_kmh: f64, decided: Option<f64>| {
         let junction = ruled(&CROSS, RIGHT, |roads, rules| {
-            roads[0].speed_limit = (limit_kmh / 3.6 * 100.0_f64).round() / 100.0;
+            roads[0].speed_limit = ((limit_kmh / 3.6 * 100.0_f64).round() / 100.0).into();
             let over = CrossingRule::over(RoadId(1));
             rules.crossings = vec![CrossingRule {
-                width: decided,
+                width: decided.into(),
                 ..over
             }];
         });

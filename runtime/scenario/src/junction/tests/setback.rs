@@ -135,9 +135,9 @@ fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
         dynamics: None,
         origin: crate::Place::lane(road, -1, 5.0),
         destination: crate::Place::lane(road, -1, 90.0),
-        rate_per_hour: 100.0,
-        begin: 0.0,
-        end: 100.0,
+        rate_per_hour: 100.0.into(),
+        begin: 0.0.into(),
+        end: 100.0.into(),
     };
     for (vehicle, is_long) in [("car", false), ("enviro_400", true)] {
         let id = scenario.next_flow_id();

@@ -101,20 +101,20 @@ fn given_stages_and_flashing_are_obeyed() {
             green,
             permitted: Vec::new(),
             time,
-            min: None,
-            max: None,
-            amber: Some(4.0),
-            all_red: None,
+            min: None.into(),
+            max: None.into(),
+            amber: Some(4.0).into(),
+            all_red: None.into(),
         };
         rules.plan = Some(SignalPlan {
             stages: vec![
                 stage(
                     vec![movement(1, vec![]), movement(3, vec![Turn::Straight])],
-                    20.0,
+                    20.0.into(),
                 ),
-                stage(vec![movement(2, vec![])], 10.0),
+                stage(vec![movement(2, vec![])], 10.0.into()),
             ],
-            offset: 5.0,
+            offset: 5.0.into(),
             ..SignalPlan::default()
         });
     });

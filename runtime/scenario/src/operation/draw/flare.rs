@@ -72,7 +72,7 @@ fn has_middle(LaneSection { lanes, .. }: &LaneSection) -> bool {
 fn followed(place: &Place, widened: RoadId, (from, to): (f64, f64)) -> Place {
     match *place {
         Place::Lane(LanePlace { road, lane, s }) if road == widened && (from..=to).contains(&s) => {
-            Place::lane(road, lane + lane.signum(), s)
+            Place::lane(road, lane + lane.signum(), s.get())
         }
         _ => *place,
     }

@@ -252,8 +252,8 @@ fn shift_end(road: &mut Road, slip: &Slip) {
     let from = (road.length() - slip.bending).max(0.0);
     let length = road.length() - from;
     road.lane_offset.push(Poly3 {
-        s: from,
-        a: offset,
+        s: from.into(),
+        a: offset.into(),
         ..Poly3::smooth_step(slip.shift, length)
     });
     // The new polynomial starts where the old one did, and stands for it.
@@ -267,11 +267,11 @@ fn shift_start(road: &mut Road, slip: &Slip) {
     let offset = Poly3::value_in(&road.lane_offset, 0.0);
     let length = slip.bending.min(road.length());
     let back = Poly3 {
-        a: offset + slip.shift,
+        a: (offset + slip.shift).into(),
         ..Poly3::smooth_step(-slip.shift, length)
     };
     let rest = Poly3 {
-        s: length,
+        s: length.into(),
         ..Poly3::constant(offset)
     };
     road.lane_offset = vec![back, rest];

@@ -149,8 +149,8 @@ fn red_and_amber_are_shown_before_green_and_after_an_edit() {
         ..SignalPlan::default()
     };
     for mode in [SignalMode::Fixed, SignalMode::Actuated] {
-        let (before, [east, north]) = crossing_with(plan(mode, None));
-        let (stand, _) = crossing_with(plan(mode, Some(2.0)));
+        let (before, [east, north]) = crossing_with(plan(mode, None.into()));
+        let (stand, _) = crossing_with(plan(mode, Some(2.0).into()));
         let ground = &*stand.ground;
         let mut states = SignalStates::new(&before.ground);
         states.take_over(&before.ground, ground, 0.0);
@@ -335,7 +335,7 @@ fn whatever_anybody_asks_for_nobody_gets_a_short_green_or_one_that_others_have()
             let (stand, paths) = crossing_with(SignalPlan {
                 mode,
                 controller: nonsense,
-                red_amber: Some(red_amber),
+                red_amber: Some(red_amber).into(),
                 ..SignalPlan::default()
             });
             let ground = &*stand.ground;

@@ -49,7 +49,7 @@ impl Car {
             position: self.pose.point(self.kind.body_centre(), 0.0),
             ..self.pose
         };
-        OrientedBox::new(middle, self.kind.length, self.kind.width)
+        OrientedBox::new(middle, self.kind.length.get(), self.kind.width.get())
     }
 
     /// What engine and brakes make of a wanted acceleration, m/s^2; one that is no number is full braking.
@@ -70,7 +70,7 @@ impl Car {
             // Standing it sets out either way, by its engine.
             _ => (-gas, gas),
         };
-        wanted.clamp(least, most)
+        wanted.clamp(least, most.get())
     }
 
     /// Moves on by a time, s. Returns the acceleration, m/s^2.
@@ -83,13 +83,13 @@ impl Car {
         };
         let quickest = kind.steering_rate * dt;
         let steering = (self.steering + turn.clamp(-quickest, quickest))
-            .clamp(-kind.max_steering, kind.max_steering);
+            .clamp(-kind.max_steering, kind.max_steering.get());
         let wanted = self.speed + self.pedals(command.acceleration) * dt;
         // It stands before it rolls the other way.
         let speed = if self.speed * wanted < 0.0 {
             0.0
         } else {
-            wanted.clamp(-kind.max_speed, kind.max_speed)
+            wanted.clamp(-kind.max_speed, kind.max_speed.get())
         };
         // Means of the step for speed and wheel angle: driven back with the opposite speed, the car
         // comes back along its own arc.

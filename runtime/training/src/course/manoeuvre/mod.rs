@@ -74,8 +74,8 @@ fn row(car: &car::Car) -> ControllerInput {
     ControllerInput {
         speed: car.speed,
         road_speed: ALLOWED,
-        wheelbase: car.kind.wheelbase,
-        length: car.kind.length,
+        wheelbase: car.kind.wheelbase.get(),
+        length: car.kind.length.get(),
         waypoint_distance: NOTHING,
         obstacle_distance: NOTHING,
         leader_gap: NOTHING,
@@ -97,7 +97,7 @@ impl Beginning<'_> {
     /// The vehicle where the scenario has it.
     fn car(&self) -> car::Car {
         let pose = match self.agent.start {
-            Place::Ground(at) => Pose::new(at.x, at.y, at.heading),
+            Place::Ground(at) => Pose::new(at.x.get(), at.y.get(), at.heading.get()),
             // Manoeuvres begin on open ground.
             Place::Lane(_) => Pose::default(),
         };
@@ -114,7 +114,11 @@ impl Beginning<'_> {
                 heading,
                 length,
                 width,
-            } => Some(OrientedBox::new(Pose::new(x, y, heading), length, width)),
+            } => Some(OrientedBox::new(
+                Pose::new(x.get(), y.get(), heading.get()),
+                length.get(),
+                width.get(),
+            )),
             _ => None,
         });
         boxes.collect()

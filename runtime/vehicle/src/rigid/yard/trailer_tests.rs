@@ -101,13 +101,13 @@ fn caravans(count: usize) -> VehicleFile {
 /// A semi-trailer on one axle, most of whose weight its tractor carries.
 fn semi_trailer() -> VehicleFile {
     let mut file = shipped("semi-trailer-truck");
-    file.body.centre_height = Some(1.1);
-    file.wheels.friction = Some(0.8);
-    file.wheels.cornering_stiffness = Some(6.0);
+    file.body.centre_height = Some(1.1).into();
+    file.wheels.friction = Some(0.8).into();
+    file.wheels.cornering_stiffness = Some(6.0).into();
     file.suspension = shipped("articulated-bus").suspension;
-    file.suspension.as_mut().unwrap().spring = 500_000.0;
-    file.suspension.as_mut().unwrap().damping = 40_000.0;
-    file.trailers[0].ground_clearance = Some(1.15);
+    file.suspension.as_mut().unwrap().spring = 500_000.0.into();
+    file.suspension.as_mut().unwrap().damping = 40_000.0.into();
+    file.trailers[0].ground_clearance = Some(1.15).into();
     file.trailers[0].axles.clear();
     (file.trailers[0].wheels, file.trailers[0].suspension) = (None, None);
     file
@@ -293,7 +293,7 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
 fn a_caravan_that_is_loaded_behind_its_axle_sways() {
     let sway = |centre: f64| {
         let mut file = shipped("escort-caravan");
-        file.trailers[0].centre = Some(centre);
+        file.trailers[0].centre = Some(centre).into();
         let mut road = Road::new(&file, &Flat);
         road.roll(27.0);
         road.towed[0].body.spin.z += 0.1;
@@ -363,13 +363,13 @@ fn trailers_are_joined_on_where_they_stand() {
 fn several_axles(axles: &[f64]) -> VehicleFile {
     let mut file = semi_trailer();
     let trailer = &mut file.trailers[0];
-    trailer.axles = axles.to_vec();
-    trailer.coupling_to_axle = -axles.iter().sum::<f64>() / axles.len() as f64;
+    trailer.axles = axles.to_vec().into();
+    trailer.coupling_to_axle = (-axles.iter().sum::<f64>() / axles.len() as f64).into();
     let suspension = file.suspension.clone().unwrap();
     trailer.suspension = Some(roadwright_scenario::vehicle_file::Suspension {
-        spring: 300_000.0,
-        damping: 25_000.0,
-        anti_sway: 100_000.0,
+        spring: 300_000.0.into(),
+        damping: 25_000.0.into(),
+        anti_sway: 100_000.0.into(),
     });
     assert_ne!(trailer.suspension, Some(suspension));
     file
@@ -451,7 +451,7 @@ fn several_axles_turn_about_the_point_where_their_tyres_balance() {
 fn a_trailer_brakes_as_hard_as_its_file_says() {
     let stop = |brakes: Option<f64>| {
         let mut file = shipped("escort-caravan");
-        file.trailers[0].brakes = brakes;
+        file.trailers[0].brakes = brakes.into();
         let mut road = Road::new(&file, &Flat);
         road.roll(15.0);
         let start = road.car.body.position.x;
