@@ -29,10 +29,8 @@
 /// Geometry: positions, poses, lines of lines, arcs, clothoids and cubics.
 pub use roadwright_geometry::{DVec2, GeometryError, HeightField, Pose, ReferenceLine, Segment};
 
-/// Road coordinates (s, t, h) of a point, a spline over arc length through a road line, and which
-/// cells of an area are free for a body.
+/// Road coordinates (s, t, h) of a point, and which cells of an area are free for a body.
 pub use roadwright_geometry::{
-    arc_length_spline::{ArcLengthSpline, EndCondition},
     occupancy::OccupancyGrid,
     projection::{Projector, RoadPoint},
 };
