@@ -15,6 +15,7 @@ mod forgery;
 mod kept_inputs;
 mod measurements;
 mod misbehaviour;
+mod modules;
 mod outputs;
 mod plugins;
 mod program;

@@ -1,12 +1,12 @@
 //! Agents: who drives what, with which modules, from where to where.
 
+use crate::defaults::is_zero;
 use crate::dynamics::DynamicsLevel;
 use crate::ids::RoadId;
 use crate::quantity::{
     Angle, Coordinate, Distance, Duration, OptionalQuantity, PerHour, Quantity, SpeedOrZero,
     Validate, check_keys,
 };
-use crate::road::is_zero;
 use glam::DVec2;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,7 +1,6 @@
 //! What differs by country in the law of the road.
 
-use crate::road::DrivingSide;
-use crate::scenario::About;
+use crate::driving_side::DrivingSide;
 
 /// Countries and territories in which one may turn to the near side at a red light after a stop, where no
 /// sign forbids it (ISO 3166-1). In the United States by a law of each state that federal law asks for
@@ -80,15 +79,6 @@ impl From<DrivingSide> for Custom {
     }
 }
 
-impl From<&About> for Custom {
-    fn from(about: &About) -> Self {
-        Self {
-            side: about.driving_side,
-            law: RoadLaw::of(&about.country),
-        }
-    }
-}
-
 /// What is wrong with the code of a country; an empty one stands for none.
 pub(crate) fn check_code(code: &str) -> Result<(), String> {
     let is_code = code.len() == 2 && code.bytes().all(|b| b.is_ascii_uppercase());
@@ -104,6 +94,7 @@ pub(crate) fn check_code(code: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driving_side::DrivingSide;
 
     #[test]
     fn codes_are_two_capital_letters_or_nothing() {

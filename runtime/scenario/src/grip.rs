@@ -1,9 +1,5 @@
 //! Grip of the ground: how much of the friction of tyres is left on roads and beside them.
 
-mod map;
-
-pub use map::GripMap;
-
 use crate::quantity::{GripShare, Quantity, Validate, check_keys};
 use crate::road::RoadClass;
 use schemars::JsonSchema;

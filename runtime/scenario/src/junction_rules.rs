@@ -4,18 +4,17 @@ mod shape;
 
 pub use shape::{CornerRule, LaneTurn, RoadLane, TurnRules};
 
+use crate::defaults::is_default;
 use crate::ids::{NodeId, RoadId};
-use crate::junction::Turn;
 use crate::named::named;
-use crate::network::{Restriction, RoadNetwork};
 use crate::quantity::{
     Clearance, CrossingWidth, Cycle, Duration, OptionalQuantity, PeoplePerHour, Quantity, RedAmber,
     Validate, check_keys, inside,
 };
-use crate::road::is_default;
+use crate::restriction::{Restriction, ViaRestriction};
 use crate::stack::ModuleSetting;
+use crate::turn::Turn;
 use crate::unique_map::UniqueMap;
-use crate::via_rules::ViaRestriction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -124,20 +123,9 @@ const MAX_CROSSINGS: usize = 64;
 /// Roads within a junction that may be named for one node.
 const MAX_INTERNAL: usize = 64;
 
-/// The node whose rules say who goes first at the junction of some nodes: signals at any of them rule all of
-/// it, else it is the first one that says something; `None` if nothing is decided.
-pub(crate) fn deciding_node(network: &RoadNetwork, nodes: &[NodeId]) -> Option<NodeId> {
-    let rules = |id: &NodeId| network.node(*id).map(|node| &node.rules);
-    let has_signals =
-        |id: &NodeId| rules(id).is_some_and(|rules| rules.control == Some(Control::Signals));
-    let decides = |id: &NodeId| rules(id).is_some_and(JunctionRules::decide_who_goes_first);
-    let nodes = || nodes.iter().copied();
-    nodes().find(has_signals).or_else(|| nodes().find(decides))
-}
-
 impl JunctionRules {
     /// Whether a person has decided who goes first: by a control, a plan, or the roads that do.
-    fn decide_who_goes_first(&self) -> bool {
+    pub(crate) fn decide_who_goes_first(&self) -> bool {
         self.control.is_some() || self.plan.is_some() || !self.major.is_empty()
     }
 

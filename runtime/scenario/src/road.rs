@@ -1,34 +1,16 @@
 //! Roads: a reference line with lane sections, in OpenDRIVE's terms.
 
 use crate::access::RoadAccess;
+use crate::defaults::{is_default, is_zero};
+use crate::driving_side::DrivingSide;
 use crate::ids::NodeId;
-use crate::junction::Turns;
+use crate::lane_type::LaneType;
 use crate::named::named;
 use crate::quantity::{Coefficient, Distance, OptionalQuantity, Quantity, Speed};
+use crate::turn::Turns;
 use roadwright_geometry::ReferenceLine;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// On which side of the road one drives.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum DrivingSide {
-    /// Left-hand traffic (Ireland, Japan).
-    Left,
-    /// Right-hand traffic.
-    #[default]
-    Right,
-}
-
-impl DrivingSide {
-    /// The sense in which one drives round an island: 1 counter-clockwise, -1 clockwise.
-    pub fn around(self) -> f64 {
-        match self {
-            Self::Right => 1.0,
-            Self::Left => -1.0,
-        }
-    }
-}
 
 /// The importance of a road, from motorway to footway.
 #[derive(
@@ -77,33 +59,6 @@ impl RoadClass {
             Self::Motorway => 120.0,
         };
         kmh / 3.6
-    }
-}
-
-/// What a lane is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LaneType {
-    /// General traffic.
-    Driving,
-    /// Buses only.
-    Bus,
-    /// Bicycles.
-    Biking,
-    /// Parked vehicles.
-    Parking,
-    /// People on foot.
-    Sidewalk,
-    /// Hard shoulder.
-    Shoulder,
-    /// Between carriageways.
-    Median,
-}
-
-impl LaneType {
-    /// Whether motor vehicles drive here.
-    pub fn is_drivable(self) -> bool {
-        matches!(self, Self::Driving | Self::Bus)
     }
 }
 
@@ -188,10 +143,6 @@ pub struct Poly3 {
     pub d: Quantity<Coefficient>,
 }
 
-pub(crate) fn is_zero(value: &f64) -> bool {
-    *value == 0.0
-}
-
 impl Poly3 {
     /// A constant.
     pub fn constant(a: f64) -> Self {
@@ -266,10 +217,6 @@ pub struct Lane {
     /// To which lanes beside it vehicles may change.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lane_change: LaneChange,
-}
-
-pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
-    *value == T::default()
 }
 
 impl Lane {

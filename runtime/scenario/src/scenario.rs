@@ -1,7 +1,9 @@
 //! A scenario as a whole.
 
 use crate::agents::{Agent, Flow, Place};
-use crate::country::check_code;
+use crate::country::{Custom, RoadLaw, check_code};
+use crate::defaults::is_default;
+use crate::driving_side::DrivingSide;
 use crate::dynamics::DynamicsLevel;
 use crate::grip::GroundGrip;
 use crate::group::Group;
@@ -16,7 +18,6 @@ use crate::quantity::{
     Duration, Latitude, Longitude, PeoplePerHour, PhysicsRate, Quantity, TimeOfDay, TimeStep,
     Validate, at, check_keys, inside,
 };
-use crate::road::{DrivingSide, is_default};
 use crate::stack::{Slot, Stack};
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
@@ -157,6 +158,17 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Whether vehicles that swing out in turns drive in it: as agents or in flows.
+    ///
+    /// Only then stop lines are set back as far as those need
+    /// ([`Junction::setbacks`](crate::junction::Junction::setbacks)).
+    pub fn has_long_vehicles(&self) -> bool {
+        let types = &self.vehicle_types;
+        let is_long = |name: &str| types.get(name).is_some_and(VehicleType::swings_out);
+        self.agents.values().any(|agent| is_long(&agent.vehicle))
+            || self.flows.values().any(|flow| is_long(&flow.vehicle))
+    }
+
     /// An empty world with the three standard vehicle types and the standard stacks.
     pub fn new(name: &str) -> Self {
         let vehicle_types = [
@@ -417,6 +429,15 @@ fn next(ids: impl DoubleEndedIterator<Item = u32>) -> u32 {
     ids.into_iter()
         .next_back()
         .map_or(1, |id| id.saturating_add(1))
+}
+
+impl From<&About> for Custom {
+    fn from(about: &About) -> Self {
+        Self {
+            side: about.driving_side,
+            law: RoadLaw::of(&about.country),
+        }
+    }
 }
 
 impl Validate for Settings {

@@ -4,7 +4,7 @@ use crate::access::VehicleClass;
 use crate::quantity::{
     Acceleration, Mass, Quantity, Size, Speed, SteeringLock, Validate, check_keys,
 };
-use crate::vehicle_file::FileReference;
+use crate::vehicle_file::{FileReference, VehicleFile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -123,6 +123,12 @@ impl VehicleType {
         self.wheelbase / roadwright_geometry::math::tan(self.max_steering.get())
     }
 
+    /// Whether its rear swings out in turns, because its front is far before its rear axle: a bus has 8 m, a
+    /// large van 4.4 m.
+    pub fn swings_out(&self) -> bool {
+        self.front() > 5.5
+    }
+
     /// Distance from the rear axle forward to the middle of the body, m.
     pub fn body_centre(&self) -> f64 {
         0.5 * self.length - self.rear_overhang
@@ -131,6 +137,28 @@ impl VehicleType {
     /// Distance from the rear axle forward to the front end, m.
     pub fn front(&self) -> f64 {
         self.length - self.rear_overhang
+    }
+}
+
+impl VehicleFile {
+    /// The vehicle type that scenarios have of it.
+    pub fn vehicle_type(&self) -> VehicleType {
+        let (front, rear) = self.axles();
+        VehicleType {
+            name: self.name.clone(),
+            length: self.body.length,
+            width: self.body.width,
+            height: (self.body.height + self.body.ground_clearance).into(),
+            wheelbase: (front - rear).into(),
+            rear_overhang: (rear + 0.5 * self.body.length).into(),
+            mass: self.mass().into(),
+            max_speed: self.performance.max_speed,
+            max_acceleration: self.performance.max_acceleration,
+            max_braking: self.performance.max_braking,
+            max_steering: self.steering.lock,
+            steering_rate: self.steering.rate,
+            file: None,
+        }
     }
 }
 

@@ -229,7 +229,7 @@ impl VehicleTypes {
         let shapes = rigid.iter().map(RigidShape::of).map(Arc::new);
         let overhangs = types.iter().map(|kind| kind.rear_overhang);
         Self {
-            sets_lines_back: roadwright_scenario::junction::has_long_vehicles(scenario),
+            sets_lines_back: scenario.has_long_vehicles(),
             largest_overhang: overhangs.fold(0.0, f64::max),
             has_trailers: types.iter().any(|kind| kind.tows),
             trains: described.iter().map(train).collect(),

@@ -7,9 +7,7 @@ use super::law::{self, Law, turn_title};
 use super::turns::{named_button, reason};
 use crate::model::{Action, Model};
 use egui::{Context, Id, RichText, Ui};
-use roadwright_scenario::junction::{
-    ConnectingPath, Crossing, LaneEnd, Meeting, Sign, has_long_vehicles,
-};
+use roadwright_scenario::junction::{ConnectingPath, Crossing, LaneEnd, Meeting, Sign};
 use roadwright_scenario::{Control, LaneAccess, NodeId, RoadEnd, RoadLane};
 use std::sync::Arc;
 
@@ -145,7 +143,7 @@ impl Teller<'_> {
         let (Some(arm), Some(road)) = (arm, road) else {
             return "It has no stop line.".into();
         };
-        let setbacks = match has_long_vehicles(&self.model.scene.scenario) {
+        let setbacks = match self.model.scene.scenario.has_long_vehicles() {
             true => junction.setbacks(),
             false => junction.setbacks_of_cars(),
         };

@@ -7,7 +7,7 @@ use crate::terminal;
 use anyhow::Context;
 use roadwright_scenario::junction::{
     ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, RightOfWay, Signals,
-    Turn, has_long_vehicles, layout, signal_plans,
+    Turn, layout, signal_plans,
 };
 use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
 use roadwright_simulation::Ground;
@@ -233,7 +233,7 @@ impl Report {
             let rules = network.node(*node).map(|node| &node.rules);
             rules.is_some_and(|rules| rules.control.is_some())
         };
-        let set_back = match has_long_vehicles(scenario) {
+        let set_back = match scenario.has_long_vehicles() {
             true => junction.setbacks(),
             false => junction.setbacks_of_cars(),
         };

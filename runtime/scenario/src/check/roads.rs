@@ -4,7 +4,7 @@ use super::{Code, Finding, ObjectId, Severity, Subjects};
 use crate::access::LaneAccess;
 use crate::alleys::{Alleys, Passing};
 use crate::ids::RoadId;
-use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES, has_long_vehicles};
+use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES};
 use crate::lane_graph::LaneletId;
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
@@ -46,7 +46,7 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             });
         }
     };
-    let has_long = has_long_vehicles(subjects.scenario);
+    let has_long = subjects.scenario.has_long_vehicles();
     for alley in Alleys::of(graph, has_long).list() {
         let [way, _] = alley.ways;
         let lanelet = graph.lanelet(way.lanelet);

@@ -18,8 +18,9 @@ mod way;
 pub use way::{MAX_STOPS, Stop, Way};
 
 use crate::ids::NodeId;
-use crate::junction::{Junction, Layout, Signals, Turn};
+use crate::junction::{Junction, Layout, Signals};
 use crate::junction_rules::SignalMode;
+use crate::turn::Turn;
 use crate::{RoadId, VehicleClass};
 use thiserror::Error;
 

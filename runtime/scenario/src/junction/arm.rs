@@ -2,8 +2,9 @@
 
 use super::{ArmEnd, Sign, Turns};
 use crate::access::LaneAccess;
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
-use crate::road::{DrivingSide, LaneSection, Poly3, Road, RoadEnd};
+use crate::road::{LaneSection, Poly3, Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::math::{atan2, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine, Segment, heading_of};

@@ -12,9 +12,11 @@
 
 use super::arm::{Arm, Flank};
 use super::curve::unit_tangent;
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
 use crate::junction_rules::CornerRule;
-use crate::road::{DrivingSide, LaneDirection, LaneType, RoadClass};
+use crate::lane_type::LaneType;
+use crate::road::{LaneDirection, RoadClass};
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{cos, sin, tan, wrap_angle};

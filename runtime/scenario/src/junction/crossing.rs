@@ -20,7 +20,8 @@ use super::sweep::on_curve;
 use super::{ConnectingPath, Flag, LaneEnd};
 use crate::ids::RoadId;
 use crate::junction_rules::CrossingRule;
-use crate::road::{LaneType, Road, RoadEnd};
+use crate::lane_type::LaneType;
+use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine};
 

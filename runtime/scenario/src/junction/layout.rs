@@ -19,12 +19,12 @@ use super::corner::is_gentle;
 use super::{Arm, Junction, Site, build, crossing, rings};
 use crate::access::{LaneAccess, VehicleClass};
 use crate::country::{Custom, RoadLaw};
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
-use crate::junction_rules::{
-    Control, CornerRule, CrossingRule, JunctionRules, TurnRules, deciding_node,
-};
-use crate::network::{Node, RestrictionKind, RoadNetwork};
-use crate::road::{DrivingSide, Lane, Road, RoadEnd};
+use crate::junction_rules::{Control, CornerRule, CrossingRule, JunctionRules, TurnRules};
+use crate::network::{Node, RoadNetwork};
+use crate::restriction::RestrictionKind;
+use crate::road::{Lane, Road, RoadEnd};
 use crate::via_rules::{Followed, ViaRules};
 pub use after_edit::layout_after_edit;
 use clusters::{Clusters, Kept};
@@ -451,7 +451,7 @@ impl<'a> Planner<'a> {
     fn rules(&self, root: NodeId) -> JunctionRules {
         let (crossings, turns, corners) =
             (self.crossings(root), self.turns(root), self.corners(root));
-        let chosen = deciding_node(self.network, self.members(root));
+        let chosen = self.network.deciding_node(self.members(root));
         let chosen = chosen.and_then(|id| Some(&self.network.node(id)?.rules));
         let Some(chosen) = chosen else {
             return JunctionRules {

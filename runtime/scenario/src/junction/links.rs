@@ -18,8 +18,9 @@ use super::curve::connecting_bend;
 use super::mini::Round;
 use super::{ConnectingPath, Flag, LaneEnd, LinkKind, Site, Turn, Turns, lane_turns};
 use crate::access::LaneAccess;
+use crate::driving_side::DrivingSide;
 use crate::junction_rules::{LaneTurn, RoadLane};
-use crate::road::{DrivingSide, RoadEnd};
+use crate::road::RoadEnd;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, ReferenceLine};
 

@@ -26,8 +26,8 @@ mod setback;
 mod signals;
 mod splitter;
 mod sweep;
-mod turn;
 
+pub use crate::turn::{Turn, Turns};
 pub use arm::{Arm, ArmLane};
 pub use border::Border;
 pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval, touches_bus};
@@ -44,19 +44,18 @@ pub use mini::MiniRing;
 pub use outline::OutlineEdge;
 pub use right_of_way::{GAP_ON_RED, RightOfWay};
 pub use room::RoomToWait;
-pub use setback::has_long_vehicles;
 pub use signals::{
     Between, DEFAULT_CYCLE, Intergreen, LONGEST_WAIT, Light, MAX_GREEN, MIN_GREEN, Programme,
     SignalPlans, Signals, StageTimes, WALK_WINDOW, WALKING_SPEED, signal_plans,
 };
 pub use splitter::Splitter;
-pub use turn::{Turn, Turns};
 
 use crate::access::LaneAccess;
 use crate::country::RoadLaw;
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
 use crate::junction_rules::{Control, JunctionRules, SignalPlan};
-use crate::road::{DrivingSide, RoadEnd};
+use crate::road::RoadEnd;
 use glam::DVec2;
 use roadwright_geometry::ReferenceLine;
 

@@ -22,8 +22,8 @@
 //! ```
 
 use super::{Conflicts, ConnectingPath, Junction, LaneEnd, Sign, Turn};
+use crate::driving_side::DrivingSide;
 use crate::junction_rules::Control;
-use crate::road::DrivingSide;
 use glam::DVec2;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;

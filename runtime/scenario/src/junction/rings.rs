@@ -9,9 +9,10 @@
 //!        '-->+>--'
 //! ```
 
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Road};
+use crate::road::Road;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, polygon};
 use std::collections::{BTreeMap, BTreeSet};

@@ -10,7 +10,6 @@
 
 use super::conflicts::Body;
 use super::{ConnectingPath, Junction, LaneEnd};
-use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 
@@ -24,21 +23,6 @@ const MOST: f64 = 7.0;
 /// From one place of a bus that is looked at to the next, m, and of the points of its side.
 const STEP: f64 = 0.25;
 const ALONG: f64 = 0.5;
-/// Whose front is farther before its rear axle swings out in turns, m: a bus has 8 m, a large van 4.4 m.
-const LONG: f64 = 5.5;
-
-/// Whether vehicles that swing out in turns drive in a scenario: as agents or in flows.
-///
-/// Only then stop lines are set back as far as those need ([`Junction::setbacks`]).
-pub fn has_long_vehicles(scenario: &Scenario) -> bool {
-    let types = scenario.vehicle_types();
-    let is_long = |name: &str| types.get(name).is_some_and(|kind| kind.front() > LONG);
-    scenario
-        .agents()
-        .values()
-        .any(|agent| is_long(&agent.vehicle))
-        || scenario.flows().values().any(|flow| is_long(&flow.vehicle))
-}
 
 impl Junction {
     /// How far before the cut of its arm the stop line of each lane lies that leads in, m, where buses need

@@ -10,10 +10,11 @@
 use super::after_edit::Before;
 use super::build::Builder;
 use super::{LaneGraph, LaneletId, NO_LANELET};
+use crate::driving_side::DrivingSide;
 use crate::ids::RoadId;
 use crate::junction::Layout;
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Road};
+use crate::road::Road;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use std::collections::BTreeMap;

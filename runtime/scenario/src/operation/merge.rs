@@ -4,13 +4,14 @@ use super::roads::{BENT_SHARE, from_the_other_end, turned_round};
 use super::users::{with_lane_rules, with_places};
 use super::{OperationError, groups};
 use crate::agents::Place;
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::junction::Turns;
 use crate::junction_rules::RoadLane;
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Lane, Poly3, Road, RoadEnd};
+use crate::road::{Lane, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::turn::Turns;
 use roadwright_geometry::ReferenceLine;
 
 /// The edit that makes one road of the two that meet at a node.

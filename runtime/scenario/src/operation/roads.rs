@@ -3,11 +3,12 @@
 use super::OperationError;
 use super::users::{with_lane_rules, with_places};
 use crate::agents::{LanePlace, Place};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::RoadId;
 use crate::junction_rules::RoadLane;
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Lane, LaneDirection, Poly3, Road, RoadEnd};
+use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::alignment::Alignment;

@@ -15,11 +15,14 @@ use super::OperationError;
 use super::lane_sections::{beside_node, replace_lanes, section_part, width_beside_node};
 use super::users::with_places;
 use crate::agents::{LanePlace, Place};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::junction::{self, ArmEnd, Turn, Turns};
-use crate::road::{DrivingSide, Lane, LaneDirection, LaneType, Poly3, Road, RoadEnd};
+use crate::junction::{self, ArmEnd};
+use crate::lane_type::LaneType;
+use crate::road::{Lane, LaneDirection, Poly3, Road, RoadEnd};
 use crate::scenario::Scenario;
+use crate::turn::{Turn, Turns};
 use std::collections::BTreeMap;
 
 /// Length of the taper of a turn lane, m.

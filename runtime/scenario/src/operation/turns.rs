@@ -4,7 +4,7 @@ use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
 use crate::junction::Junction;
 use crate::junction_rules::{LaneTurn, RoadLane};
-use crate::network::{Restriction, RestrictionKind};
+use crate::restriction::{Restriction, RestrictionKind};
 use crate::scenario::Scenario;
 
 /// The edit that forbids to drive from one road into another at a junction, said at one of its nodes; `None`

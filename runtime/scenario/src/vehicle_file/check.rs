@@ -21,7 +21,7 @@ fn fault<T>(key: impl Into<String>, message: impl Into<String>) -> Result<T, Fau
 
 impl VehicleFile {
     /// The first key whose value does not fit the others, and why.
-    pub(super) fn check(&self) -> Result<(), Fault> {
+    pub(crate) fn check(&self) -> Result<(), Fault> {
         if self.format != FORMAT {
             return fault("format", format!("expected \"{FORMAT}\""));
         }

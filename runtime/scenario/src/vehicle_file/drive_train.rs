@@ -26,7 +26,7 @@ pub struct Engine {
     /// held, above the last one there is none (rev limit).
     pub torque_curve_rpm_nm: Quantity<TorqueCurve, Vec<(f64, f64)>>,
     /// How torque is read between the points.
-    #[serde(default, skip_serializing_if = "crate::road::is_default")]
+    #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub interpolation: Interpolation,
     /// Of crankshaft and flywheel, kg m^2.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ pub struct Gearbox {
     /// Ratio of the final drive.
     pub final_drive: Quantity<FinalDrive>,
     /// How it shares torque between the wheels.
-    #[serde(default, skip_serializing_if = "crate::road::is_default")]
+    #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub differential: Differential,
     /// Share of the engine's torque that comes through.
     pub efficiency: Quantity<Share>,

@@ -80,10 +80,10 @@ pub struct Wheels {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cornering_stiffness: OptionalQuantity<CorneringStiffness>,
     /// How lateral forces grow with slip.
-    #[serde(default, skip_serializing_if = "crate::road::is_default")]
+    #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub tyre: TyreModel,
     /// What they are at level `rigid`.
-    #[serde(default, skip_serializing_if = "crate::road::is_default")]
+    #[serde(default, skip_serializing_if = "crate::defaults::is_default")]
     pub shape: WheelShape,
     /// Stiffness of a tyre against the ground, N/m, for spheres; what gives way by 2 cm under the static
     /// load unless given.

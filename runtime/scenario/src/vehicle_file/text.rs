@@ -1,8 +1,7 @@
 //! Writing of vehicle files.
 
 use super::VehicleFile;
-use crate::file::write::Writer;
-use crate::file::{FileError, TextError};
+use crate::json_text::{FileError, TextError, Writer};
 use std::path::Path;
 
 impl VehicleFile {
@@ -55,7 +54,7 @@ impl VehicleFile {
             path: path.to_owned(),
             error,
         })?;
-        crate::file::save_text(&text, path)
+        crate::json_text::save_text(&text, path)
     }
 }
 

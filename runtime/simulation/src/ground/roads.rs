@@ -8,8 +8,7 @@ use roadwright_geometry::shared_list::SharedList;
 use roadwright_scenario::alleys::Alleys;
 use roadwright_scenario::junction::{
     Body, Conflicts, ConnectingPath, Junction, LaneEnd, Layout, Programme, RightOfWay, RoomToWait,
-    SignalPlans, Signals, Turn, has_long_vehicles, layout, layout_after_edit, signal_plans,
-    touches_bus,
+    SignalPlans, Signals, Turn, layout, layout_after_edit, signal_plans, touches_bus,
 };
 use roadwright_scenario::lane_graph::{
     BEND_REACH, Before, LaneGraph, LaneletId, LaneletKind, NO_LANELET, bend_speed, copied,
@@ -383,7 +382,7 @@ impl Roads {
     ) -> Self {
         let own = |i: usize| laws[i].signals.clone();
         let plans = signal_plans(scenario.network(), &layout, own, |i| &laws[i].conflicts);
-        let has_long = has_long_vehicles(scenario);
+        let has_long = scenario.has_long_vehicles();
         // Who has to ask depends on whether buses drive.
         let known = known.filter(|known| known.roads.has_long == has_long);
         let gist = |id: LaneletId| {

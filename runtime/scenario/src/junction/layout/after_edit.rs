@@ -4,9 +4,10 @@ use super::super::rings;
 use super::clusters::{Clusters, Kept};
 use super::{Layout, Planner};
 use crate::country::Custom;
+use crate::driving_side::DrivingSide;
 use crate::ids::{NodeId, RoadId};
 use crate::network::RoadNetwork;
-use crate::road::{DrivingSide, Road, RoadEnd};
+use crate::road::{Road, RoadEnd};
 use std::collections::BTreeSet;
 
 /// The layout of an edited network: equal to that of [`layout`](super::layout()), and sharing all junctions with the

@@ -2,7 +2,8 @@
 
 use super::Signals;
 use crate::junction::right_of_way::Arms;
-use crate::junction::{Conflicts, Junction, Turn};
+use crate::junction::{Conflicts, Junction};
+use crate::turn::Turn;
 
 impl Signals {
     /// Paths of a junction that have green together in a stage and meet, and of which neither gives

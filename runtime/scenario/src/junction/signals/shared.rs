@@ -16,9 +16,10 @@
 use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
 use crate::ids::RoadId;
-use crate::junction::{Conflicts, ConnectingPath, Junction, Layout, Turn};
+use crate::junction::{Conflicts, ConnectingPath, Junction, Layout};
 use crate::junction_rules::SignalPlan;
 use crate::network::RoadNetwork;
+use crate::turn::Turn;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Signals that are no farther apart follow one programme, m from stop line to stop line.
@@ -502,7 +503,7 @@ mod tests {
                     let turns = [a, b].map(|path| junction.paths[path].turn);
                     assert!(
                         !(green[a] && green[b])
-                            || turns.contains(&crate::junction::Turn::Left)
+                            || turns.contains(&crate::turn::Turn::Left)
                             || turns[0] == turns[1],
                         "{turns:?}"
                     );

@@ -118,7 +118,7 @@ fn cars_turn_clear_of_those_who_wait_where_streets_meet_at_an_angle() {
 #[test]
 fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
     let mut scenario = crate::Scenario::new("lines");
-    assert!(!has_long_vehicles(&scenario));
+    assert!(!scenario.has_long_vehicles());
     // A type alone drives nowhere.
     assert!(
         scenario
@@ -143,6 +143,6 @@ fn lines_are_set_back_as_far_as_buses_need_only_where_long_vehicles_drive() {
         let id = scenario.next_flow_id();
         let edit = crate::Edit::Flow(id, Some(Box::new(flow(vehicle))));
         scenario.apply(edit).unwrap();
-        assert_eq!(has_long_vehicles(&scenario), is_long, "{vehicle}");
+        assert_eq!(scenario.has_long_vehicles(), is_long, "{vehicle}");
     }
 }

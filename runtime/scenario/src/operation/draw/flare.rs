@@ -10,13 +10,15 @@
 //! ```
 
 use crate::agents::{LanePlace, Place};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::RoadId;
+use crate::lane_type::LaneType;
 use crate::operation::lane_sections::{
     beside_node, replace_lanes, section_part, width_beside_node,
 };
 use crate::operation::users::with_places;
-use crate::road::{Lane, LaneDirection, LaneSection, LaneType, RoadEnd};
+use crate::road::{Lane, LaneDirection, LaneSection, RoadEnd};
 use crate::scenario::Scenario;
 
 /// The island is so wide at rings of this radius and larger ones, m; at smaller ones it is narrower.
@@ -81,7 +83,7 @@ fn followed(place: &Place, widened: RoadId, (from, to): (f64, f64)) -> Place {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::road::{CrossSection, DrivingSide};
+    use crate::road::CrossSection;
 
     #[test]
     fn a_street_with_a_median_or_one_direction_has_no_middle_to_open() {

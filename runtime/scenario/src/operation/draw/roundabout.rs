@@ -12,12 +12,14 @@
 
 use super::flare::flared;
 use super::{DrawError, JOIN_DISTANCE, MIN_PIECE, RoadStyle, road, split};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{ObjectId, RoadId};
 use crate::junction;
+use crate::lane_type::LaneType;
 use crate::operation::deleted;
 use crate::operation::draft::Draft;
-use crate::road::{CrossSection, DrivingSide, Lane, LaneType, RoadClass, RoadEnd};
+use crate::road::{CrossSection, Lane, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
 use glam::DVec2;
 use roadwright_geometry::{GeometryError, Pose, ReferenceLine, Segment, heading_of, unit};

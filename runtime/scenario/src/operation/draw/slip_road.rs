@@ -12,9 +12,11 @@
 
 use super::super::lane_sections::{replace_lanes, width_beside_node};
 use super::{Crossing, DrawError, Drawing, MIN_PIECE, RoadStyle};
+use crate::driving_side::DrivingSide;
 use crate::edit::Edit;
 use crate::ids::{NodeId, RoadId};
-use crate::road::{DrivingSide, Lane, LaneDirection, LaneType, Poly3, Road, RoadClass, RoadEnd};
+use crate::lane_type::LaneType;
+use crate::road::{Lane, LaneDirection, Poly3, Road, RoadClass, RoadEnd};
 use crate::scenario::Scenario;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::projection::Projector;

@@ -1,7 +1,8 @@
 //! The lanes of a road in the mirror.
 
-use crate::junction::{Turn, Turns};
-use crate::road::{DrivingSide, Lane, LaneChange, LaneSection, Poly3, Road};
+use crate::driving_side::DrivingSide;
+use crate::road::{Lane, LaneChange, LaneSection, Poly3, Road};
+use crate::turn::{Turn, Turns};
 
 /// Coefficients smaller than this are rounding, m.
 const ROUNDING: f64 = 1e-12;

@@ -1,6 +1,6 @@
 //! Which grip the ground has at a place.
 
-use super::GroundGrip;
+use crate::grip::GroundGrip;
 use crate::junction::{Junction, Layout};
 use crate::network::RoadNetwork;
 use crate::road::{Road, RoadClass};

@@ -1,7 +1,7 @@
 //! Ways through a junction, and sets of them.
 
+use crate::driving_side::DrivingSide;
 use crate::named::named;
-use crate::road::DrivingSide;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;

@@ -1,6 +1,6 @@
 //! Vehicle types of scenarios that stand in files of their own.
 
-use super::{EXTENSION, LARGEST, VehicleFile, hash};
+use crate::vehicle_file::{EXTENSION, FileReference, LARGEST, VehicleFile, hash};
 use crate::vehicle_type::VehicleType;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::value::{MapAccessDeserializer, StringDeserializer};
@@ -11,24 +11,11 @@ use std::fmt;
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-/// Where a vehicle type comes from.
-#[derive(Debug, Clone, PartialEq)]
-pub struct FileReference {
-    /// Path of its file, from the folder of the scenario.
-    pub path: String,
-    /// Hash of the file's text, see [`hash`].
-    pub hash: String,
-    /// The hash that the scenario kept, if that is another one: the file has been changed since.
-    pub was: Option<String>,
-    /// What the file says.
-    pub vehicle: VehicleFile,
-}
-
 /// A reference as scenarios write it.
 #[derive(Debug, Serialize, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "VehicleReference")]
-pub(crate) struct WrittenReference {
+pub(super) struct WrittenReference {
     /// Path of the file, from the folder of the scenario, with `/` between folders.
     file: String,
     /// Hash of the text of the file: 16 hexadecimal digits.
@@ -41,7 +28,7 @@ pub(crate) struct WrittenReference {
 
 /// A vehicle type in the text of a scenario: all of it, or the name of its file.
 #[derive(Debug)]
-pub(crate) enum VehicleEntry {
+pub(super) enum VehicleEntry {
     Inline(Box<VehicleType>),
     File(Box<WrittenReference>),
 }
@@ -115,7 +102,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Again<A> {
 
 /// Where files of vehicles are looked for.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum VehicleFiles<'a> {
+pub(super) enum VehicleFiles<'a> {
     /// In the folder of a scenario.
     Folder(&'a Path),
     /// Among these: paths and texts.
@@ -128,7 +115,7 @@ pub(crate) enum VehicleFiles<'a> {
 ///
 /// # Errors
 /// If its file cannot be read, leaves the folder or is not a vehicle.
-pub(crate) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
+pub(super) fn resolve(entry: VehicleEntry, files: VehicleFiles<'_>) -> Result<VehicleType, String> {
     let reference = match entry {
         VehicleEntry::Inline(inline) => return Ok(*inline),
         VehicleEntry::File(reference) => reference,
@@ -219,7 +206,7 @@ fn read(folder: &Path, file: &str) -> Result<Option<String>, String> {
 
 /// A vehicle type as scenarios write it: by its file, which is written as well where it is not at
 /// hand.
-pub(crate) struct WrittenType<'a>(pub(crate) &'a VehicleType, pub(crate) VehicleFiles<'a>);
+pub(super) struct WrittenType<'a>(pub(super) &'a VehicleType, pub(super) VehicleFiles<'a>);
 
 impl Serialize for WrittenType<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
