@@ -265,7 +265,7 @@ fn restrictions_by_way_of_ways_and_lines_between_lanes_arrive() {
                     return true;
                 }
                 for &next in graph.successors(id) {
-                    let after = graph.followed_onto(&followed, (id, next));
+                    let after = graph.followed_onto(&followed, id, next);
                     open.extend(after.map(|after| (next, after)));
                 }
             }

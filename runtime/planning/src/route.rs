@@ -304,7 +304,7 @@ impl<'a> Search<'a> {
             let start = ways.map_or(lane, |ways| ways.careful(lane));
             for &next in graph.successors(lane) {
                 let parent = FROM_BESIDE | place as u32;
-                self.reach((start, next), parent, through, &target);
+                self.reach(start, next, parent, through, &target);
             }
         }
         while let Some(Reverse((_, node))) = self.scratch.open.pop() {
@@ -317,7 +317,7 @@ impl<'a> Search<'a> {
             mark.is_closed = true;
             let cost = mark.cost;
             if self.lanelet_of(node) == target.lanelet {
-                return self.answer(input, (node, cost), &beside, routes);
+                return self.answer(input, node, cost, &beside, routes);
             }
             self.expand(node, cost, &target);
         }
@@ -403,7 +403,7 @@ impl<'a> Search<'a> {
         let id = self.lanelet_of(node);
         let through = cost + self.traverse_time(id);
         for &next in self.graph.successors(id) {
-            self.reach((node, next), node, through, target);
+            self.reach(node, next, node, through, target);
         }
         let lanelet = self.graph.lanelet(id);
         let mut changed = cost + self.costs.change(id);
@@ -416,7 +416,7 @@ impl<'a> Search<'a> {
             if side != NO_LANELET {
                 let is_cramped = side == target.lanelet && target.is_at_start;
                 let cost = changed + if is_cramped { CRAMPED } else { 0.0 };
-                self.reach((node, side), node, cost, target);
+                self.reach(node, side, node, cost, target);
             }
         }
     }
@@ -439,13 +439,7 @@ impl<'a> Search<'a> {
     /// Opens the lanelet that is come to from a node at a cost, if it may be driven, and is not
     /// closed or open at less already.
     #[inline]
-    fn reach(
-        &mut self,
-        (from, id): (Node, LaneletId),
-        parent: u32,
-        cost: f64,
-        target: &Target<'_>,
-    ) {
+    fn reach(&mut self, from: Node, id: LaneletId, parent: u32, cost: f64, target: &Target<'_>) {
         let Some(node) = self.onto(from, id, target.lanelet) else {
             return;
         };
@@ -480,13 +474,7 @@ impl<'a> Search<'a> {
     }
 
     /// Follows the parents back from the goal.
-    fn answer(
-        &self,
-        input: &PlannerInput,
-        (goal, cost): (Node, f64),
-        beside: &[(LaneletId, f64)],
-        routes: &mut Vec<LaneletId>,
-    ) -> PlannerOutput {
+    fn answer(&self, input: &PlannerInput, goal: Node, cost: f64, beside: &[(LaneletId, f64)], routes: &mut Vec<LaneletId>) -> PlannerOutput {
         let start = routes.len();
         let mut node = goal;
         while node & FROM_BESIDE == 0 {

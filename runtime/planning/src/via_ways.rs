@@ -75,7 +75,7 @@ impl ViaWays {
             let sides = [lanelet.left, lanelet.right];
             let next = graph.successors(id).iter().copied().chain(sides);
             for next in next.filter(|&next| next != NO_LANELET) {
-                let onto = match graph.followed_onto(&followed, (id, next)) {
+                let onto = match graph.followed_onto(&followed, id, next) {
                     Some(after) => match self.place(graph, (next, after), open) {
                         to if to == next => continue,
                         to => Some(to),

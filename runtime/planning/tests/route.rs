@@ -225,7 +225,7 @@ fn times_along_ways(graph: &LaneGraph, start: LaneletId) -> Vec<f64> {
             if next == lane_graph::NO_LANELET {
                 continue;
             }
-            let Some(after) = graph.followed_onto(&followed, (id, next)) else {
+            let Some(after) = graph.followed_onto(&followed, id, next) else {
                 continue;
             };
             let known = best.entry((next, after.clone())).or_insert(f64::INFINITY);

@@ -59,7 +59,7 @@ impl GripMap {
         let mut pieces = Vec::new();
         for (id, road) in network.roads() {
             if let Some((from, to)) = layout.remaining(id, road) {
-                add_road(road, (from, to), longest, grip.of(road.class), &mut pieces);
+                add_road(road, from, to, longest, grip.of(road.class), &mut pieces);
             }
         }
         let junctions = layout.junctions.iter();
@@ -154,7 +154,7 @@ impl GripMap {
     }
 }
 
-fn add_road(road: &Road, (from, to): (f64, f64), longest: f64, grip: f64, pieces: &mut Vec<Piece>) {
+fn add_road(road: &Road, from: f64, to: f64, longest: f64, grip: f64, pieces: &mut Vec<Piece>) {
     let count = ((to - from) / longest).ceil().max(1.0);
     // Widths may jump where sections meet: both ends of a piece have the width at its middle's side.
     let cut = |s: f64| {

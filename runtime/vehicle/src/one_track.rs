@@ -133,7 +133,7 @@ pub fn step(
     steering: f64,
     dt: f64,
 ) -> OneTrackState {
-    step_sharing(state, limits, (acceleration, steering), dt, 1.0)
+    step_sharing(state, limits, acceleration, steering, dt, 1.0)
 }
 
 /// The same on a ground whose grip gives the vehicle at most `hardest` m/s^2 along and across together:
@@ -155,7 +155,7 @@ pub fn step_within(
     } else {
         1.0
     };
-    step_sharing(state, limits, (acceleration, steering), dt, share)
+    step_sharing(state, limits, acceleration, steering, dt, share)
 }
 
 /// The same on a slope, forwards and backwards: the speed of `state` and the speed and way after the step
@@ -201,13 +201,7 @@ pub fn step_on_grade(
 
 /// A step in which the ground gives a share of what is asked of the tyres.
 #[inline]
-fn step_sharing(
-    state: &OneTrackState,
-    limits: &OneTrackLimits,
-    (acceleration, steering): (f64, f64),
-    dt: f64,
-    share: f64,
-) -> OneTrackState {
+fn step_sharing(state: &OneTrackState, limits: &OneTrackLimits, acceleration: f64, steering: f64, dt: f64, share: f64) -> OneTrackState {
     let wanted_speed = state.speed + limits.acceleration(acceleration) * share * dt;
     let speed = at_rest(wanted_speed.clamp(0.0, limits.max_speed), acceleration);
     let steering = limits.turn_wheels(state.steering, steering, dt);

@@ -251,13 +251,7 @@ impl SlidingState {
 
     /// The state after `dt` seconds as the level has it, in steps of at most 1 / `rate_hz` seconds, and
     /// the angle of the wheels, which was `wheels`.
-    pub fn advance(
-        &self,
-        model: &SlidingModel,
-        wanted: &Wanted,
-        wheels: f64,
-        (dt, rate_hz): (f64, f64),
-    ) -> (Self, f64) {
+    pub fn advance(&self, model: &SlidingModel, wanted: &Wanted, wheels: f64, dt: f64, rate_hz: f64) -> (Self, f64) {
         // The slower, the stiffer: the rate is that of the speed which braking with 1 g leaves at the
         // end of the step.
         let rate = rate_hz.max(model.stiffness_rate(self.along().abs() - dt * GRAVITY) / STABLE);
@@ -354,7 +348,7 @@ impl Wanted {
     /// and after.
     fn pedals(&self, model: &SlidingModel, (ahead, speed): (f64, f64), dt: f64) -> Pedals {
         if let Some(slope) = &self.slope {
-            return self.pedals_on(slope, model, (ahead, speed), dt);
+            return self.pedals_on(slope, model, ahead, speed, dt);
         }
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let along = speed * direction;
@@ -396,13 +390,7 @@ impl Wanted {
 
 impl Wanted {
     /// The same on a slope.
-    fn pedals_on(
-        &self,
-        slope: &Grade,
-        model: &SlidingModel,
-        (ahead, speed): (f64, f64),
-        dt: f64,
-    ) -> Pedals {
+    fn pedals_on(&self, slope: &Grade, model: &SlidingModel, ahead: f64, speed: f64, dt: f64) -> Pedals {
         // Air and rolling are added to the wish, as on level ground.
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let resisted = (model.resistance * ahead + model.drag * ahead * ahead.abs()) / model.mass;
@@ -562,7 +550,7 @@ mod tests {
     fn drive(mut car: SlidingState, wish: Wanted, (seconds, dt): (f64, f64)) -> SlidingState {
         let mut wheels = 0.0;
         for _ in 0..(seconds / dt).round() as u32 {
-            (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, (dt, 200.0));
+            (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, dt, 200.0);
         }
         car
     }
@@ -626,7 +614,7 @@ mod tests {
             let mut wheels = 0.0;
             for _ in 0..60 {
                 let wish = wanted(a, delta);
-                (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, (dt, 200.0));
+                (car, wheels) = car.advance(&SlidingModel::APPENDIX, &wish, wheels, dt, 200.0);
                 prop_assert!(car.position.is_finite() && car.heading.is_finite());
                 prop_assert!(car.velocity.length() < 120.0, "{car:?}");
                 prop_assert!(car.yaw_rate.abs() < 60.0, "{car:?}");

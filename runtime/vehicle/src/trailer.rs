@@ -262,7 +262,7 @@ impl TrailerState {
 
 /// Way in reverse, m, over which the angle of a trailer grows from one value to another behind a
 /// vehicle that drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
-pub fn way_to_jackknife(to_axle: f64, (from, to): (f64, f64)) -> f64 {
+pub fn way_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     let half = |angle: f64| {
         let (sin, cos) = sin_cos(0.5 * angle);
         sin / cos
@@ -422,7 +422,7 @@ mod tests {
                     reached = Some(way);
                 }
             }
-            let exact = way_to_jackknife(5.0, (0.1, 1.0));
+            let exact = way_to_jackknife(5.0, 0.1, 1.0);
             assert!(
                 (reached.unwrap() - exact).abs() <= part,
                 "{reached:?} {exact}"

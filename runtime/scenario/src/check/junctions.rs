@@ -17,10 +17,10 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let at = At { id, node };
-        turns(subjects, (junction, at), findings);
+        turns(subjects, junction, at, findings);
         corners(junction, at, findings);
         internal_roads(subjects, at, findings);
-        majors(subjects, (junction, at), findings);
+        majors(subjects, junction, at, findings);
         stages_of_roads_gone(subjects.scenario, at, findings);
     }
     for junction in &subjects.layout.junctions {
@@ -51,11 +51,7 @@ impl At<'_> {
 }
 
 /// Turns whose lanes are not there.
-fn turns(
-    subjects: &Subjects<'_>,
-    (junction, at): (&Junction, At<'_>),
-    findings: &mut Vec<Finding>,
-) {
+fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     let rules = &at.node.rules.turns;
     if rules.is_empty() {
         return;
@@ -115,11 +111,7 @@ fn internal_roads(subjects: &Subjects<'_>, at: At<'_>, findings: &mut Vec<Findin
 }
 
 /// Roads that are to go first, and do not lead there.
-fn majors(
-    subjects: &Subjects<'_>,
-    (junction, at): (&Junction, At<'_>),
-    findings: &mut Vec<Finding>,
-) {
+fn majors(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mut Vec<Finding>) {
     for road in &at.node.rules.major {
         if !leads_to(subjects.layout, junction, *road) {
             findings.push(at.warning(

@@ -43,7 +43,7 @@ pub(super) fn added(
                     _ => LinkKind::Normal,
                 };
                 let ends = (lane_end(arm, from.id), lane_end(to_arm, to.id));
-                let path = connecting_path((arm, from), (to_arm, to), way, kind, round);
+                let path = connecting_path(arm, from, to_arm, to, way, kind, round);
                 added.push(path.ok_or(Flag::NoCurve(ends.0, ends.1)));
             }
         }

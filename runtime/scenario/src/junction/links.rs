@@ -62,12 +62,7 @@ struct Link {
 
 /// All connecting paths of a junction, ordered by (from, to); none where there would be more than
 /// any junction has.
-pub(super) fn paths(
-    site: &Site<'_>,
-    arms: &[Arm<'_>],
-    (trims, round): (&[f64], Option<&Round>),
-    flags: &mut Vec<Flag>,
-) -> Vec<ConnectingPath> {
+pub(super) fn paths(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], round: Option<&Round>, flags: &mut Vec<Flag>) -> Vec<ConnectingPath> {
     let lanes = |arm: &Arm<'_>| {
         let section = match arm.end {
             RoadEnd::Start => arm.road.lane_sections.first(),
@@ -80,7 +75,7 @@ pub(super) fn paths(
         flags.push(Flag::TooManyLanes);
         return Vec::new();
     }
-    let mut paths = all_paths(site, arms, (trims, round), flags);
+    let mut paths = all_paths(site, arms, trims, round, flags);
     let lengths = paths.iter().filter_map(|path| path.curve.as_ref());
     if lengths.map(ReferenceLine::length).sum::<f64>() > MAX_CONNECTIONS {
         flags.push(Flag::TooManyLanes);
@@ -89,12 +84,7 @@ pub(super) fn paths(
     paths
 }
 
-fn all_paths(
-    site: &Site<'_>,
-    arms: &[Arm<'_>],
-    (trims, round): (&[f64], Option<&Round>),
-    flags: &mut Vec<Flag>,
-) -> Vec<ConnectingPath> {
+fn all_paths(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], round: Option<&Round>, flags: &mut Vec<Flag>) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
     for (index, arm) in arms.iter().enumerate() {
         let entering = arm.lanes(trims[index], site.side, true);
@@ -104,8 +94,8 @@ fn all_paths(
         let exits = exits(
             site,
             arms,
-            (trims, round.is_some()),
-            (index, entering[0].pose),
+            trims, round.is_some(),
+            index, entering[0].pose,
         );
         let mut links = links(&entering, &exits, site.side);
         let turn = |link: &Link| LaneTurn {
@@ -138,7 +128,7 @@ fn all_paths(
             let exit = &exits[link.exit];
             let to_arm = &arms[exit.arm];
             let (from, to) = (&entering[link.from], &exit.lanes[link.to]);
-            match connecting_path((arm, from), (to_arm, to), exit.turn, link.kind, round) {
+            match connecting_path(arm, from, to_arm, to, exit.turn, link.kind, round) {
                 Some(path) => paths.push(ConnectingPath {
                     access: path.access.and(exit.access),
                     ..path
@@ -190,12 +180,7 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
 }
 
 /// The arms by which a vehicle may leave that enters from arm `index` in a pose.
-fn exits(
-    site: &Site<'_>,
-    arms: &[Arm<'_>],
-    (trims, goes_round): (&[f64], bool),
-    (index, pose): (usize, Pose),
-) -> Vec<Exit> {
+fn exits(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], goes_round: bool, index: usize, pose: Pose) -> Vec<Exit> {
     let from = (arms[index].road_id, arms[index].end);
     let mut exits: Vec<_> = arms
         .iter()
@@ -511,17 +496,11 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
 }
 
 /// A link with its curve, round an island if there is one; `None` if no curve can be driven.
-pub(super) fn connecting_path(
-    (arm, from): (&Arm<'_>, &ArmLane),
-    (to_arm, to): (&Arm<'_>, &ArmLane),
-    turn: Turn,
-    kind: LinkKind,
-    round: Option<&Round>,
-) -> Option<ConnectingPath> {
+pub(super) fn connecting_path(arm: &Arm<'_>, from: &ArmLane, to_arm: &Arm<'_>, to: &ArmLane, turn: Turn, kind: LinkKind, round: Option<&Round>) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
     // Roads that continue each other may differ by a milliradian: a centimetre at their edge.
-    let around = round.and_then(|round| round.curve((arm, from), (to_arm, to)));
+    let around = round.and_then(|round| round.curve(arm, from, to_arm, to));
     let curve = if around.is_some() {
         around
     } else if gap < 0.02 && bent < 1e-2 {
@@ -532,8 +511,8 @@ pub(super) fn connecting_path(
         // the left.
         let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
         Some(connecting_bend(
-            (from.pose, bend(from)),
-            (to.pose, bend(to)),
+            from.pose, bend(from),
+            to.pose, bend(to),
         )?)
     };
     let path = ConnectingPath {

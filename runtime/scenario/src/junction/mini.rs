@@ -207,11 +207,7 @@ impl Round {
 
     /// The way from a lane of one arm into one of another; `None` if it does not follow the ring, or
     /// none that could be driven does.
-    pub(super) fn curve(
-        &self,
-        (arm, from): (&Arm<'_>, &ArmLane),
-        (to_arm, to): (&Arm<'_>, &ArmLane),
-    ) -> Option<ReferenceLine> {
+    pub(super) fn curve(&self, arm: &Arm<'_>, from: &ArmLane, to_arm: &Arm<'_>, to: &ArmLane) -> Option<ReferenceLine> {
         let (start, end) = (self.arm(arm)?, self.arm(to_arm)?);
         let between = (self.turn * (end.bearing - start.bearing)).rem_euclid(TAU);
         let is_back = arm.road_id == to_arm.road_id && arm.end == to_arm.end;
@@ -224,11 +220,11 @@ impl Round {
         let lane = from.pose;
         let (join, onto) = smoothest(start.join, most - end.leave, |join| {
             let place = self.on_ring(start.bearing + self.turn * join);
-            connecting_bend((lane, 0.0), (place, 0.0))
+            connecting_bend(lane, 0.0, place, 0.0)
         })?;
         let (leave, off) = smoothest(end.leave, most - join, |leave| {
             let place = self.on_ring(end.bearing - self.turn * leave);
-            connecting_bend((place, 0.0), (to.pose, 0.0))
+            connecting_bend(place, 0.0, to.pose, 0.0)
         })?;
         let arc = Segment::Arc {
             length: (between - join - leave) * self.ring.radius,

@@ -32,6 +32,7 @@ pub use arm::{Arm, ArmLane};
 pub use border::Border;
 pub use conflicts::{ABREAST, Body, Conflict, Conflicts, Interval, touches_bus};
 pub use control::Sign;
+use corner::CornerDemands;
 pub use corner::{Corner, U_TURN_RADIUS};
 pub use crossing::{CROSSING_WIDTH, Covered, Crossing, FAST_CROSSING_WIDTH, Taken, crossing_width};
 pub use curve::connecting_curve;
@@ -273,9 +274,9 @@ pub fn build(site: &Site<'_>, mut arms: Vec<Arm<'_>>) -> Junction {
     // Paths before the outline: it has to hold the lanes that are driven.
     let paths = match &direct {
         Some(pairs) => direct::paths(&arms, pairs),
-        None => links::paths(site, &arms, (&trims, round.as_ref()), &mut flags),
+        None => links::paths(site, &arms, &trims, round.as_ref(), &mut flags),
     };
-    let crossings = crossing::crossings((&arms, &trims, &corners), rules, &paths, &mut flags);
+    let crossings = crossing::crossings(&arms, &trims, &corners, rules, &paths, &mut flags);
     let outline = outline::outline(&arms, &trims, &corners, &paths);
     let borders = border::borders(&arms, &trims, &outline.sides);
     if outline.degraded {
@@ -367,8 +368,12 @@ fn corners(
         Some(_) => vec![Corner::plain(0.0, 0.0); arms.len()],
         None => {
             let with_least = |least: f64| {
-                let decided = (held_back(arms, rules), &*rules.corners, least);
-                corner::corners(arms, side, decided, is_ring)
+                let rules = CornerDemands {
+                    held_back: held_back(arms, rules),
+                    decided: &rules.corners,
+                    least,
+                };
+                corner::corners(arms, side, &rules, is_ring)
             };
             match is_mini(arms, rules) {
                 true => corners_of_mini(centre, arms, rules, with_least),

@@ -52,7 +52,7 @@ impl Junction {
         let ways = self.paths.iter().filter_map(Way::of).collect::<Vec<_>>();
         let mut setbacks: Vec<(LaneEnd, f64)> = Vec::new();
         for (lane, pose) in lanes {
-            let depth = swept(&ways, (lane, pose), body);
+            let depth = swept(&ways, lane, pose, body);
             if depth > 0.0 {
                 setbacks.push((lane, (depth + GAP).min(MOST)));
             }
@@ -80,7 +80,7 @@ impl Way {
 }
 
 /// How far before its end bodies swing over a lane, m.
-fn swept(ways: &[Way], (lane, end): (LaneEnd, Pose), body: Body) -> f64 {
+fn swept(ways: &[Way], lane: LaneEnd, end: Pose, body: Body) -> f64 {
     // Whoever comes from the same arm is behind its own line, and turns away from there.
     let others = ways
         .iter()

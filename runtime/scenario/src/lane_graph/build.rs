@@ -68,7 +68,7 @@ impl LaneGraph {
         builder.index = LaneIndex::new(&builder.lanelets);
         builder.link_sections();
         builder.add_connections(network, layout, before);
-        builder.of_internal = builder.ways_out((network, side), layout, before);
+        builder.of_internal = builder.ways_out(network, side, layout, before);
         builder.open_junctions(network, layout);
         let nodes = network.nodes().map(|(id, _)| id);
         let stays = |road| !layout.internal.contains(&road);
@@ -177,7 +177,7 @@ impl Builder {
             return NO_LANELET;
         }
         let forward = lane.is_forward(side);
-        let (points, width) = lane_points(road, section, place, (from, to), forward);
+        let (points, width) = lane_points(road, section, place, from, to, forward);
         let Some(line) = self.lines.push(&points) else {
             return NO_LANELET;
         };
@@ -358,7 +358,7 @@ impl Builder {
                     self.lanelet_at(network, layout, path.to),
                 );
                 if let (Some(from), Some(to)) = ends {
-                    let between = self.add_connection((j, p), path, (from, to));
+                    let between = self.add_connection(j, p, path, from, to);
                     self.connect(from, to, between);
                 } else {
                     // Noted all the same: paths are found by their number (`copy_connections`).
@@ -370,12 +370,7 @@ impl Builder {
 
     /// The lanelet of a path by the numbers of junction and path; [`NO_LANELET`] where the lanes
     /// meet without a gap.
-    fn add_connection(
-        &mut self,
-        (junction, number): (usize, usize),
-        path: &ConnectingPath,
-        (from, to): (LaneletId, LaneletId),
-    ) -> LaneletId {
+    fn add_connection(&mut self, junction: usize, number: usize, path: &ConnectingPath, from: LaneletId, to: LaneletId) -> LaneletId {
         let push = |curve: &ReferenceLine| {
             let headings = [curve.start().heading, curve.end().heading];
             self.lines.push_between(&curve_points(curve), headings)
@@ -526,15 +521,9 @@ fn listed(all: &mut Vec<LaneletId>, count: usize, links: &[(LaneletId, LaneletId
 
 /// Points on the centre of a lane between two distances, in the direction of driving, and its mean
 /// width.
-fn lane_points(
-    road: &Road,
-    section: usize,
-    place: usize,
-    (from, to): (f64, f64),
-    forward: bool,
-) -> (Vec<DVec2>, f64) {
+fn lane_points(road: &Road, section: usize, place: usize, from: f64, to: f64, forward: bool) -> (Vec<DVec2>, f64) {
     let section = &road.lane_sections[section];
-    let distances = lane_distances(road, section, (from, to));
+    let distances = lane_distances(road, section, from, to);
     let mut width = 0.0;
     let mut points: Vec<_> = distances
         .iter()
@@ -552,7 +541,7 @@ fn lane_points(
 }
 
 /// Distances along a road at which a lane of a section is sampled, growing, both ends included.
-fn lane_distances(road: &Road, section: &LaneSection, (from, to): (f64, f64)) -> Vec<f64> {
+fn lane_distances(road: &Road, section: &LaneSection, from: f64, to: f64) -> Vec<f64> {
     let widths_vary = |lane: &crate::road::Lane| {
         lane.width.len() > 1
             || lane.width[0].b != 0.0

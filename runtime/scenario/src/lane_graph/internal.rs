@@ -27,12 +27,7 @@ const ON_LANE: f64 = 2.0;
 impl Builder {
     /// For each lane of a road within a junction what stands for places on it; copied where all connections
     /// of the junction are. O(lanes within junctions * connections of theirs).
-    pub(super) fn ways_out(
-        &self,
-        (network, side): (&RoadNetwork, DrivingSide),
-        layout: &Layout,
-        before: Option<Before<'_>>,
-    ) -> BTreeMap<(RoadId, i8), LaneletId> {
+    pub(super) fn ways_out(&self, network: &RoadNetwork, side: DrivingSide, layout: &Layout, before: Option<Before<'_>>) -> BTreeMap<(RoadId, i8), LaneletId> {
         let mut found = BTreeMap::new();
         if layout.internal.is_empty() {
             return found;

@@ -287,11 +287,7 @@ impl LaneGraph {
     }
 
     /// What a vehicle has followed that drives from one lanelet onto the next; `None` if it must not.
-    pub fn followed_onto(
-        &self,
-        followed: &Followed,
-        (from, to): (LaneletId, LaneletId),
-    ) -> Option<Followed> {
+    pub fn followed_onto(&self, followed: &Followed, from: LaneletId, to: LaneletId) -> Option<Followed> {
         match (self.lanelet(from).road(), self.lanelet(to).road()) {
             // A connection belongs to the road that it leaves.
             (_, None) => Some(followed.clone()),
@@ -307,7 +303,7 @@ impl LaneGraph {
         };
         let mut pairs = route.windows(2);
         let onto = |followed: Followed, pair: &[LaneletId]| {
-            self.followed_onto(&followed, (pair[0], pair[1]))
+            self.followed_onto(&followed, pair[0], pair[1])
         };
         pairs.try_fold(self.followed_on(first), onto).is_some()
     }

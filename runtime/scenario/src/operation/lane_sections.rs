@@ -86,7 +86,7 @@ pub(super) fn beside_node(
 
 /// The width of a lane beside a node, at one end of a road: full for a length, m, and none a taper farther
 /// from the node.
-pub(super) fn width_beside_node(width: f64, (full, taper): (f64, f64), end: RoadEnd) -> Vec<Poly3> {
+pub(super) fn width_beside_node(width: f64, full: f64, taper: f64, end: RoadEnd) -> Vec<Poly3> {
     match end {
         RoadEnd::Start => {
             let closes = Poly3 {

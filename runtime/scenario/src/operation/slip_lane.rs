@@ -113,13 +113,13 @@ impl Site<'_> {
         if (drawn.from, drawn.to) != (from.node, to.node) {
             return None;
         }
-        draft.apply(rules(draft.now(), slip, (&from, &to))?).ok()?;
+        draft.apply(rules(draft.now(), slip, &from, &to)?).ok()?;
         let ways = (from.inner, to.inner);
         let laid_out = self.layout_after(draft.now());
         let junction = laid_out.junction_at(self.node)?;
         let turn = without_turn(draft.now(), junction, self.node, ways)?;
         draft.apply(turn).ok()?;
-        let fits = self.fits(draft.now(), slip, (&from, &to));
+        let fits = self.fits(draft.now(), slip, &from, &to);
         fits.then(|| draft.edit())
     }
 
@@ -195,7 +195,7 @@ impl Site<'_> {
     }
 
     /// Whether the junctions are as they should be afterwards.
-    fn fits(&self, after: &Scenario, slip: RoadId, (from, to): (&Cut, &Cut)) -> bool {
+    fn fits(&self, after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> bool {
         let layout = self.layout_after(after);
         let at = |node: NodeId| layout.junction_at(node);
         let is_clean = |node: NodeId| {
@@ -263,7 +263,7 @@ fn line(from: &Cut, to: &Cut) -> Option<ReferenceLine> {
 
 /// Who comes by a slip lane gives way, and nobody drives into it but from the road that it leads off, nor from
 /// it but into the one that it leads to.
-fn rules(after: &Scenario, slip: RoadId, (from, to): (&Cut, &Cut)) -> Option<Edit> {
+fn rules(after: &Scenario, slip: RoadId, from: &Cut, to: &Cut) -> Option<Edit> {
     let network = after.network();
     let never = |from, to| Restriction {
         kind: RestrictionKind::No,

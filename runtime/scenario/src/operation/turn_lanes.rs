@@ -77,7 +77,7 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
         let Some(stretch) = stretch(road, arm, length, side) else {
             continue;
         };
-        let road = with_lane(road, stretch, (far, elsewhere));
+        let road = with_lane(road, stretch, far, elsewhere);
         edits.push(Edit::Road(arm.road, Some(Box::new(road))));
         wider.insert(arm.road, stretch);
     }
@@ -109,7 +109,7 @@ fn stretch(road: &Road, arm: &ArmEnd, length: f64, side: DrivingSide) -> Option<
 }
 
 /// The road with a lane more on a stretch, for those who do not turn to the far side.
-fn with_lane(road: &Road, stretch: Stretch, (far, elsewhere): (Turn, Turns)) -> Road {
+fn with_lane(road: &Road, stretch: Stretch, far: Turn, elsewhere: Turns) -> Road {
     let mut road = road.clone();
     let (from, to) = (stretch.from, stretch.to);
     let plain = road.section_at(0.5 * (from + to));
@@ -126,7 +126,7 @@ fn with_lane(road: &Road, stretch: Stretch, (far, elsewhere): (Turn, Turns)) -> 
     }
     let mut opened = Lane::new(2 * stretch.sign, LaneType::Driving, width);
     opened.turns = elsewhere;
-    opened.width = width_beside_node(width, (to - from - TAPER, TAPER), stretch.end);
+    opened.width = width_beside_node(width, to - from - TAPER, TAPER, stretch.end);
     lanes.push(opened);
     lanes.sort_by_key(|lane| -lane.id);
     replace_lanes(&mut road, (from, to), lanes);

@@ -32,7 +32,7 @@ pub(super) fn jackknife(
     if first.lock < TO {
         return Err("the first trailer touches what tows it before 60 degrees");
     }
-    let exact = way_to_jackknife(first.to_axle, (FROM, TO));
+    let exact = way_to_jackknife(first.to_axle, FROM, TO);
     recorder.axes("way in reverse, m", "angle of the first trailer, rad");
     let ways = STEPS.map(|dt| {
         let mut line = vec![[0.0, FROM]];
@@ -44,7 +44,7 @@ pub(super) fn jackknife(
     });
     let closed = (0..=POINTS).map(|number| {
         let angle = FROM + (TO - FROM) * f64::from(number) / f64::from(POINTS);
-        [way_to_jackknife(first.to_axle, (FROM, angle)), angle]
+        [way_to_jackknife(first.to_axle, FROM, angle), angle]
     });
     recorder.series("d ln(tan(a / 2) / tan 2.5 deg)", Look::Dashed, closed);
     let spread = ways

@@ -21,8 +21,8 @@ pub fn layout_after_edit(
     let custom = custom.into();
     let side = custom.side;
     let changed = Changed::new(network, edited);
-    let rings = changed.rings((network, before), edited, side);
-    let mut redone = changed.junctions((network, before), (edited, &rings));
+    let rings = changed.rings(network, before, edited, side);
+    let mut redone = changed.junctions(network, before, edited, &rings);
     // A fixed point: junctions are kept as they were until something that is laid out again reaches
     // them. `redone` only grows, so there are at most as many rounds as junctions; mostly it is one.
     loop {
@@ -58,12 +58,7 @@ impl Changed {
 
     /// The rings of the edited network. They are looked for again only if a road has changed that they may be
     /// made of, since that walks over all one-way roads.
-    fn rings(
-        &self,
-        (network, before): (&RoadNetwork, &Layout),
-        edited: &RoadNetwork,
-        side: DrivingSide,
-    ) -> BTreeSet<RoadId> {
+    fn rings(&self, network: &RoadNetwork, before: &Layout, edited: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId> {
         let is_one_way = |road: &Road| rings::is_one_way(road, side);
         let matters = |id: &RoadId| match [network, edited].map(|network| network.road(*id)) {
             [Some(a), Some(b)] => {
@@ -79,11 +74,7 @@ impl Changed {
 
     /// Junctions of the layout before whose nodes or roads differ, and those beside them that use more of a
     /// road because it only goes on or ends there.
-    fn junctions(
-        &self,
-        (network, before): (&RoadNetwork, &Layout),
-        (edited, rings): (&RoadNetwork, &BTreeSet<RoadId>),
-    ) -> BTreeSet<usize> {
+    fn junctions(&self, network: &RoadNetwork, before: &Layout, edited: &RoadNetwork, rings: &BTreeSet<RoadId>) -> BTreeSet<usize> {
         // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
         let roads = self
             .roads

@@ -62,7 +62,7 @@ pub fn signal_plans<'a>(
     let mut signals: Vec<_> = (0..layout.junctions.len()).map(own).collect();
     let groups = groups(network, layout, &signals);
     for group in groups.iter().filter(|group| group.len() > 1) {
-        let is_inside = |road| is_between(road, group, (network, layout));
+        let is_inside = |road| is_between(road, group, network, layout);
         let members = group.iter().filter_map(|&i| {
             let junction: &Junction = &layout.junctions[i];
             let mut signals = signals[i].clone()?;
@@ -174,7 +174,7 @@ fn go_together(a: &Junction, b: &Junction) -> bool {
 }
 
 /// Whether a road joins two junctions of a group.
-fn is_between(road: RoadId, group: &[usize], (network, layout): (&RoadNetwork, &Layout)) -> bool {
+fn is_between(road: RoadId, group: &[usize], network: &RoadNetwork, layout: &Layout) -> bool {
     let is_member = |node| {
         let junction = layout.junction_of.get(&node);
         junction.is_some_and(|junction| group.binary_search(junction).is_ok())

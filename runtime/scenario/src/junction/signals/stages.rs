@@ -295,11 +295,11 @@ impl<'a> Plan<'a> {
             .flat_map(|&a| other.paths.iter().map(move |&b| (a, b)));
         pairs
             .filter(|&(a, b)| self.conflicts.are_in_conflict(a as u32, b as u32))
-            .all(|(a, b)| self.may_give_way((a, one), b) || self.may_give_way((b, other), a))
+            .all(|(a, b)| self.may_give_way(a, one, b) || self.may_give_way(b, other, a))
     }
 
     /// Whether who turns across the oncoming traffic can be left to find a gap in it.
-    fn may_give_way(&self, (path, group): (usize, &Group), other: usize) -> bool {
+    fn may_give_way(&self, path: usize, group: &Group, other: usize) -> bool {
         let (one, oncoming) = (&self.junction.paths[path], &self.junction.paths[other]);
         let lanes_against = self
             .junction

@@ -51,7 +51,7 @@ pub(super) fn flared(
         lane.id += lane.id.signum();
     }
     lanes.extend([1, -1].map(|id| Lane {
-        width: width_beside_node(width, (FULL, TAPER), end),
+        width: width_beside_node(width, FULL, TAPER, end),
         ..Lane::new(id, LaneType::Median, width)
     }));
     lanes.sort_by_key(|lane| -lane.id);

@@ -189,7 +189,7 @@ fn draw(
     style: &RoadStyle,
     (start, end): (Option<Slip>, Option<Slip>),
 ) -> Result<Edit, DrawError> {
-    let bent = bent_line(line, (start.as_ref(), end.as_ref()))?;
+    let bent = bent_line(line, start.as_ref(), end.as_ref())?;
     let mut drawing = Drawing::new(scenario);
     let (head, tail) = (bending(&start), bending(&end));
     // Beside their hosts slip roads cross nothing.
@@ -221,7 +221,7 @@ fn draw(
     let side = scenario.about().driving_side;
     for (slip, at, node) in [(&start, RoadEnd::End, from), (&end, RoadEnd::Start, to)] {
         if let Some(slip) = slip {
-            open_lane(&mut edits[own..], slip, (at, node), style, side);
+            open_lane(&mut edits[own..], slip, at, node, style, side);
         }
     }
     Ok(Edit::Batch(edits))
@@ -232,10 +232,7 @@ fn bending(slip: &Option<Slip>) -> f64 {
 }
 
 /// The line with its ends bent onto the reference lines of its hosts.
-fn bent_line(
-    line: &ReferenceLine,
-    (start, end): (Option<&Slip>, Option<&Slip>),
-) -> Result<ReferenceLine, DrawError> {
+fn bent_line(line: &ReferenceLine, start: Option<&Slip>, end: Option<&Slip>) -> Result<ReferenceLine, DrawError> {
     let from = start.map_or(0.0, |slip| slip.bending);
     let to = line.length() - end.map_or(0.0, |slip| slip.bending);
     let mut bent = line.slice(from, to)?;
@@ -280,13 +277,7 @@ fn shift_start(road: &mut Road, slip: &Slip) {
 }
 
 /// Opens the auxiliary lanes on the piece of the host that begins or ends at a node.
-fn open_lane(
-    edits: &mut [Edit],
-    slip: &Slip,
-    (at, node): (RoadEnd, NodeId),
-    style: &RoadStyle,
-    side: DrivingSide,
-) {
+fn open_lane(edits: &mut [Edit], slip: &Slip, at: RoadEnd, node: NodeId, style: &RoadStyle, side: DrivingSide) {
     let piece = edits.iter_mut().find_map(|edit| match edit {
         Edit::Road(_, Some(road)) if road.node_at(at) == node => Some(road),
         _ => None,
@@ -325,6 +316,6 @@ fn auxiliary_lane(
     if !lane.is_forward(side) {
         lane.direction = LaneDirection::Reversed;
     }
-    lane.width = width_beside_node(width, (slip.auxiliary, TAPER), at);
+    lane.width = width_beside_node(width, slip.auxiliary, TAPER, at);
     lane
 }
