@@ -1,6 +1,6 @@
 //! Runs of a training that can be paused, given up and counted.
 
-use roadwright_training::genetic::{Evaluate, Run};
+use roadwright_training::genetic::{CandidateRun, Evaluate};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
@@ -165,7 +165,10 @@ pub(super) struct Gated<'a> {
 }
 
 impl Gated<'_> {
-    fn drive(&self, run: impl FnOnce() -> Result<Run, String>) -> Result<Run, String> {
+    fn drive(
+        &self,
+        run: impl FnOnce() -> Result<CandidateRun, String>,
+    ) -> Result<CandidateRun, String> {
         if !self.gate.pass() {
             // Whoever has given up throws the generation away.
             return Err("given up".into());
@@ -177,11 +180,11 @@ impl Gated<'_> {
 }
 
 impl Evaluate for Gated<'_> {
-    fn run(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+    fn run(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
         self.drive(|| self.inner.run(genes, course))
     }
 
-    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<Run, String> {
+    fn run_exactly(&self, genes: &[f64], course: u64) -> Result<CandidateRun, String> {
         self.drive(|| self.inner.run_exactly(genes, course))
     }
 

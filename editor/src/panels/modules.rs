@@ -6,7 +6,7 @@ use crate::tools::Tone;
 use egui::collapsing_header::CollapsingState;
 use egui::{Color32, CornerRadius, Grid, Id, RichText, Sense, Ui, vec2};
 use roadwright_agent::ModuleKind;
-use roadwright_extension::{Lamp, ModuleRow};
+use roadwright_extension::{Health, ModuleRow};
 
 /// Time for each agent that a bar shows as full, us.
 const BUDGET_US: f64 = 5.0;
@@ -70,22 +70,22 @@ fn folders(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
     }
 }
 
-fn lamp_color(model: &Model, lamp: Lamp) -> Color32 {
+fn lamp_color(model: &Model, lamp: Health) -> Color32 {
     let theme = model.theme();
     match lamp {
-        Lamp::Good => theme.good(),
-        Lamp::Uneasy => theme.tone(Tone::Warning),
-        Lamp::Faulted => theme.tone(Tone::Danger),
-        Lamp::Off => theme.quiet(),
+        Health::Good => theme.good(),
+        Health::Uneasy => theme.tone(Tone::Warning),
+        Health::Faulted => theme.tone(Tone::Danger),
+        Health::Off => theme.quiet(),
     }
 }
 
-fn lamp_word(lamp: Lamp) -> &'static str {
+fn lamp_word(lamp: Health) -> &'static str {
     match lamp {
-        Lamp::Good => "works",
-        Lamp::Uneasy => "works, with troubles",
-        Lamp::Faulted => "the built-in module stands in",
-        Lamp::Off => "off",
+        Health::Good => "works",
+        Health::Uneasy => "works, with troubles",
+        Health::Faulted => "the built-in module stands in",
+        Health::Off => "off",
     }
 }
 

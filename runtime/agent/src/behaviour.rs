@@ -28,11 +28,11 @@ pub struct AgentFacts {
     pub speed: f64,
     /// Length over all, m.
     pub length: f64,
-    /// Index of its vehicle type in [`Scene::vehicles`].
+    /// Index of its vehicle type in [`Surroundings::vehicles`].
     pub vehicle: u16,
     /// How many trailers it tows.
     pub trailers: u8,
-    /// Index of its stack in [`Scene::stacks`].
+    /// Index of its stack in [`Surroundings::stacks`].
     pub stack: u16,
     /// The road that it is on; `None` in junctions and on open ground.
     pub road: Option<RoadId>,
@@ -174,7 +174,7 @@ impl Outlook {
 
 /// The driving agents at one moment, and the messages that wait for them.
 #[derive(Debug, Default)]
-pub struct Scene {
+pub struct Surroundings {
     /// The agents that drive, in the order of their indices.
     pub agents: Vec<AgentFacts>,
     /// Messages in the order of their receivers' indices.
@@ -201,7 +201,7 @@ pub struct Scene {
     by_id: OnceLock<HashMap<u64, u32>>,
 }
 
-impl Scene {
+impl Surroundings {
     /// A scene of agents in the order of their indices and messages in the order of their receivers.
     pub fn new(
         agents: Vec<AgentFacts>,
@@ -278,7 +278,7 @@ pub struct BehaviourView {
     /// Its row.
     pub input: BehaviourInput,
     /// The others, its messages and the places.
-    pub scene: Arc<Scene>,
+    pub scene: Arc<Surroundings>,
     /// Id of its behaviour, and what that keeps of its agents, if it can say.
     pub behaviour: (String, Option<Vec<u8>>),
 }

@@ -6,7 +6,7 @@
 //! | part | what it holds |
 //! | --- | --- |
 //! | `module.rs` | the traits of the four kinds: [`Planner`], [`Behaviour`], [`Controller`], [`Fitness`] |
-//! | `behaviour.rs` | what behaviours see of others ([`Scene`]), and what they can ask for ([`Effect`]) |
+//! | `behaviour.rs` | what behaviours see of others ([`Surroundings`]), and what they can ask for ([`Effect`]) |
 //! | `parameter.rs` | parameters that describe themselves, and their values |
 //! | `registry.rs` | the modules to choose from, and instances of them |
 //! | `rate.rs` | how often a slot is asked |
@@ -60,7 +60,7 @@
 //!
 //! let info = ModuleInfo { id: "cruise", name: "Cruise", doc: "Keeps the speed of the road." };
 //! let mut registry = Registry::default();
-//! registry.add(Entry::<dyn Controller>::new(info, &PARAMETERS, || Box::new(Cruise)));
+//! registry.add(ModuleEntry::<dyn Controller>::new(info, &PARAMETERS, || Box::new(Cruise)));
 //!
 //! let module = registry.of::<dyn Controller>()[0].make();
 //! let input = ControllerInput { speed: 10.0, road_speed: 14.0, ..ControllerInput::default() };
@@ -78,7 +78,7 @@ mod signals;
 
 pub use behaviour::{
     AgentFacts, BehaviourView, Datum, Effect, Effects, Indicator, Letter, Message, NamedPlace,
-    Outlook, Scene,
+    Outlook, Surroundings,
 };
 pub use module::{
     Behaviour, Conduct, Controller, Failure, Fitness, Logic, LogicState, Lookahead, Module,
@@ -86,7 +86,7 @@ pub use module::{
 };
 pub use parameter::{ParameterError, ParameterInfo, ParameterKind, ParameterSet};
 pub use rate::Rate;
-pub use registry::{Choosable, Entry, ModuleError, Registry, set_parameters};
+pub use registry::{Choosable, ModuleEntry, ModuleError, Registry, set_parameters};
 pub use roadwright_scenario::{HowMany, ModuleKind, Slot};
 pub use signals::{
     ByDemand, Demand, FixedTimes, MovementFacts, SignalController, SignalFacts, SignalView,

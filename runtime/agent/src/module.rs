@@ -1,6 +1,6 @@
 //! The one interface of all modules.
 
-use crate::behaviour::{Effects, Scene};
+use crate::behaviour::{Effects, Surroundings};
 use crate::parameter::ParameterSet;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{
@@ -202,7 +202,7 @@ pub trait Controller: Logic {
     /// Whether its accelerations depend on where the way leads: on heading error, way-point, curvature of
     /// the path and the angle of the wheels. If not, those fields are 0 for agents whose bodies follow
     /// their lanes by themselves, where nothing comes of its steering either.
-    fn looks_at_way(&self) -> bool {
+    fn looks_at_path(&self) -> bool {
         true
     }
 
@@ -278,7 +278,7 @@ pub trait Behaviour: Logic {
         &self,
         parameters: &ParameterSet,
         step: &Step<'_>,
-        scene: Option<&Arc<Scene>>,
+        scene: Option<&Arc<Surroundings>>,
         inputs: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,

@@ -71,7 +71,7 @@ pub enum ModuleError {
 }
 
 /// A module to choose.
-pub struct Entry<L: ?Sized> {
+pub struct ModuleEntry<L: ?Sized> {
     /// What it says about itself.
     pub info: ModuleInfo,
     /// Its parameters.
@@ -79,7 +79,7 @@ pub struct Entry<L: ?Sized> {
     make: Arc<dyn Fn() -> Box<L> + Send + Sync>,
 }
 
-impl<L: ?Sized> Clone for Entry<L> {
+impl<L: ?Sized> Clone for ModuleEntry<L> {
     fn clone(&self) -> Self {
         Self {
             make: self.make.clone(),
@@ -88,7 +88,7 @@ impl<L: ?Sized> Clone for Entry<L> {
     }
 }
 
-impl<L: ?Sized> Entry<L> {
+impl<L: ?Sized> ModuleEntry<L> {
     /// A module by what makes its logic.
     pub fn new(
         info: ModuleInfo,
@@ -118,10 +118,10 @@ pub trait Choosable: Logic {
     const KIND: ModuleKind;
 
     /// The modules of the kind.
-    fn entries(registry: &Registry) -> &Vec<Entry<Self>>;
+    fn entries(registry: &Registry) -> &Vec<ModuleEntry<Self>>;
 
     /// The modules of the kind, to be added to.
-    fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>>;
+    fn entries_mut(registry: &mut Registry) -> &mut Vec<ModuleEntry<Self>>;
 }
 
 // A kind of module is one line below: its list, what a registry says about it, and how generic code
@@ -131,17 +131,17 @@ macro_rules! declare_registry {
         /// The modules to choose from, by kind.
         #[derive(Clone, Default)]
         pub struct Registry {
-            $($field: Vec<Entry<dyn $kind>>,)*
+            $($field: Vec<ModuleEntry<dyn $kind>>,)*
         }
 
         $(impl Choosable for dyn $kind {
             const KIND: ModuleKind = ModuleKind::$kind;
 
-            fn entries(registry: &Registry) -> &Vec<Entry<Self>> {
+            fn entries(registry: &Registry) -> &Vec<ModuleEntry<Self>> {
                 &registry.$field
             }
 
-            fn entries_mut(registry: &mut Registry) -> &mut Vec<Entry<Self>> {
+            fn entries_mut(registry: &mut Registry) -> &mut Vec<ModuleEntry<Self>> {
                 &mut registry.$field
             }
         })*
@@ -163,18 +163,18 @@ declare_registry! {
     SignalController signal_controllers;
 }
 
-fn infos<L: ?Sized>(entries: &[Entry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
+fn infos<L: ?Sized>(entries: &[ModuleEntry<L>]) -> Vec<(ModuleInfo, &'static [ParameterInfo])> {
     entries.iter().map(|e| (e.info, e.parameters)).collect()
 }
 
 impl Registry {
     /// Adds a module. Of two with the same id the first one counts.
-    pub fn add<L: Choosable + ?Sized>(&mut self, entry: Entry<L>) {
+    pub fn add<L: Choosable + ?Sized>(&mut self, entry: ModuleEntry<L>) {
         L::entries_mut(self).push(entry);
     }
 
     /// The modules of a kind, in the order in which they were added.
-    pub fn of<L: Choosable + ?Sized>(&self) -> &[Entry<L>] {
+    pub fn of<L: Choosable + ?Sized>(&self) -> &[ModuleEntry<L>] {
         L::entries(self)
     }
 

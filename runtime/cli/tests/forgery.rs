@@ -1,7 +1,7 @@
 //! Forged results and records, each sealed again with a hash that fits: `verify` finds them at its default settings.
 
 use crate::common::roadwright;
-use roadwright_training::Row;
+use roadwright_training::RunRow;
 use roadwright_training::experiment::{Results, Stop, Stopped};
 use roadwright_training::genetic::Record;
 use serde_json::Value;
@@ -108,7 +108,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
         ("no rows", |r| r.rows.clear()),
         ("a row beyond the end", |r| {
             let last = r.rows[29].clone();
-            r.rows.push(Row { seed: 31, ..last });
+            r.rows.push(RunRow { seed: 31, ..last });
         }),
         ("drives and completed", |r| {
             let row = &mut r.rows[3];
@@ -117,7 +117,7 @@ fn each_field_that_a_verdict_reads_is_found_when_it_is_forged() {
         }),
         ("time of a row", |r| r.rows[3].time *= 0.99),
         ("a row that is said to have failed", |r| {
-            r.rows[3] = Row::failed(
+            r.rows[3] = RunRow::failed(
                 r.rows[3].seed,
                 "com.example.x failed at 0.2 s (panic)".into(),
             );

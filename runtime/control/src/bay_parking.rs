@@ -2,7 +2,7 @@
 
 use crate::laws::towards_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::{acos, atan, cos};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
@@ -83,7 +83,7 @@ const NEAR_GAIN: f64 = 1.0;
 pub struct BayParking;
 
 /// The parameters of a batch.
-struct Law {
+struct ParkingLaw {
     radius: f64,
     speed: f64,
     braking: f64,
@@ -92,7 +92,7 @@ struct Law {
     tolerance: f64,
 }
 
-impl Law {
+impl ParkingLaw {
     /// How far outside of the arc that its heading belongs to the car is, m. Inside, it cannot turn in.
     fn room(&self, input: &ControllerInput) -> f64 {
         let (side, heading) = (side(input.lane_offset), input.heading_error);
@@ -171,8 +171,8 @@ fn side(offset: f64) -> f64 {
 
 impl BayParking {
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -186,7 +186,7 @@ impl Controller for BayParking {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let law = Law {
+        let law = ParkingLaw {
             radius: parameters.value("radius"),
             speed: parameters.value("speed"),
             braking: parameters.value("braking"),
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn it_stops_at_the_end_of_its_way() {
+    fn it_stops_at_the_end_of_its_path() {
         let there = ask(|i| (i.stop_distance, i.speed) = (0.0, -0.4));
         assert!(there.acceleration > 0.0);
         let stands = ask(|i| (i.stop_distance, i.speed) = (0.0, 0.0));

@@ -6,7 +6,7 @@ use crate::fuzzy::{
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
@@ -151,8 +151,8 @@ impl Settings {
 
 impl FuzzyDriver {
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_is_halted_behind_a_standing_leader() {
+    fn it_halts_behind_a_standing_leader() {
         let near = drive(|i| (i.leader_gap, i.speed) = (2.0, 3.0));
         assert!(near.acceleration <= -3.0 / 0.5 + 1e-9);
         let line = drive(|i| (i.stop_distance, i.speed) = (0.5, 3.0));

@@ -6,7 +6,7 @@ use crate::fuzzy::{
 };
 use crate::laws::halting_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
@@ -409,8 +409,8 @@ fn in_order(mut knots: [f64; 3]) -> [f64; 3] {
 
 impl FuzzyMechanic {
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -486,7 +486,7 @@ mod tests {
     }
 
     #[test]
-    fn a_free_way_is_driven_with_the_whole_throttle_up_to_the_allowed_speed() {
+    fn a_free_road_is_driven_with_the_whole_throttle_up_to_the_allowed_speed() {
         assert_eq!(drive(&[], |_| ()).acceleration, 2.0);
         assert_eq!(drive(&[], |_| ()).steering, 0.0);
         assert!(drive(&[], |i| i.speed = 8.0).acceleration <= 0.0);

@@ -3,7 +3,7 @@
 use crate::laws::{STOP_GAP, steady_steering};
 use crate::term::{self, Term};
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::collections::BTreeMap;
@@ -103,7 +103,7 @@ impl Model {
             input.leader_speed,
         );
         let stop = self.interaction(input.speed, input.stop_distance, STOP_GAP, 0.0);
-        let obstacle = self.interaction(input.speed, in_the_way(input), self.standstill_gap, 0.0);
+        let obstacle = self.interaction(input.speed, gap_ahead(input), self.standstill_gap, 0.0);
         [leader, stop, obstacle]
     }
 
@@ -139,7 +139,7 @@ fn share_of_wanted(speed: f64, wanted: f64) -> f64 {
 
 /// Distance to an obstacle straight ahead, m; far if it is to the side, because the model can brake for
 /// it but not steer around it.
-fn in_the_way(input: &ControllerInput) -> f64 {
+fn gap_ahead(input: &ControllerInput) -> f64 {
     if input.obstacle_distance >= NOTHING {
         return NOTHING;
     }
@@ -180,8 +180,8 @@ impl Idm {
     }
 
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -215,7 +215,7 @@ impl Controller for Idm {
         true
     }
 
-    fn looks_at_way(&self) -> bool {
+    fn looks_at_path(&self) -> bool {
         false
     }
 }

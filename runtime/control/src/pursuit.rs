@@ -3,7 +3,7 @@
 use crate::laws::{halting_speed, steady_steering};
 use crate::term::{self, Term};
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
 use std::collections::BTreeMap;
@@ -158,8 +158,8 @@ impl Pursuit {
     }
 
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::laws::towards_speed;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
 };
 use roadwright_geometry::math::{atan, sin};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput};
@@ -100,7 +100,7 @@ const FORWARD_GAIN: f64 = 1.0;
 pub struct TrailerBacking;
 
 /// The parameters of a batch.
-struct Law {
+struct BackingLaw {
     line_gain: f64,
     heading_gain: f64,
     hitch_gain: f64,
@@ -111,7 +111,7 @@ struct Law {
     braking: f64,
 }
 
-impl Law {
+impl BackingLaw {
     fn new(parameters: &ParameterSet) -> Self {
         Self {
             line_gain: parameters.value("line_gain"),
@@ -186,8 +186,8 @@ impl Law {
 
 impl TrailerBacking {
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Controller> {
-        Entry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
+    pub fn entry() -> ModuleEntry<dyn Controller> {
+        ModuleEntry::<dyn Controller>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -201,7 +201,7 @@ impl Controller for TrailerBacking {
         inputs: &[ControllerInput],
         outputs: &mut [ControllerOutput],
     ) {
-        let law = Law::new(parameters);
+        let law = BackingLaw::new(parameters);
         for (input, output) in inputs.iter().zip(outputs) {
             *output = law.command(input);
         }

@@ -6,7 +6,7 @@
 )]
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
-use roadwright_agent::{Behaviour, Controller, Effects, Module, Scene, Slot, Step};
+use roadwright_agent::{Behaviour, Controller, Effects, Module, Slot, Step, Surroundings};
 use roadwright_extension::{Host, HostOptions, ISOLATED_MEMORY, Trust, Wanted};
 use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, NOTHING,
@@ -183,7 +183,7 @@ fn scripts(criterion: &mut Criterion) {
         module
             .logic
             .at_step_boundary(&mut module.parameters, &moment);
-        let scene = Arc::new(Scene::default());
+        let scene = Arc::new(Surroundings::default());
         group.bench_function(script, |b| {
             b.iter(|| {
                 let mut effects = Effects::default();

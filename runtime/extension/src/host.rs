@@ -2,7 +2,7 @@
 
 use crate::catalogue::{Catalogue, FileRow, KnownFile, ModuleRow, Trust, Wanted};
 use crate::event::Event;
-use crate::native::Cell;
+use crate::native::PluginEntry;
 use crate::script::Scripts;
 use roadwright_agent::Registry;
 use std::collections::BTreeSet;
@@ -74,7 +74,7 @@ impl CallWatch {
     /// Calls that have not come back for two seconds.
     pub fn hangs(&self) -> Vec<Hang> {
         let plugins = self.0.plugins();
-        let hang = |cell: &Arc<Cell>| {
+        let hang = |cell: &Arc<PluginEntry>| {
             Some(Hang {
                 module: cell.id.to_owned(),
                 milliseconds: cell.hangs_for(HANG)?,
@@ -145,7 +145,8 @@ impl Host {
 
     /// What plugins have logged since this was asked last: id and line. Isolated ones are not heard.
     pub fn log_lines(&self) -> Vec<(&'static str, String)> {
-        let cells: Vec<Arc<Cell>> = self.catalogue.plugins().cells.values().cloned().collect();
+        let cells: Vec<Arc<PluginEntry>> =
+            self.catalogue.plugins().cells.values().cloned().collect();
         let lines = cells.iter().flat_map(|cell| {
             let own = cell.take_log().into_iter();
             own.map(|line| (cell.id, line))
@@ -188,7 +189,7 @@ impl Host {
 
     /// Whether code of plugins runs in this process, or may while folders are watched.
     pub fn may_run_in_this_process(&self) -> bool {
-        let runs_here = |cell: &Arc<Cell>| {
+        let runs_here = |cell: &Arc<PluginEntry>| {
             let wish = cell.wish();
             wish.generation.is_some() && !wish.is_isolated
         };

@@ -71,7 +71,7 @@ pub mod script;
 mod times;
 mod watch;
 
-pub use catalogue::{FileRow, FileState, Lamp, MANY_GENERATIONS, ModuleRow, Trust, Wanted};
+pub use catalogue::{FileRow, FileState, Health, MANY_GENERATIONS, ModuleRow, Trust, Wanted};
 pub use event::{Event, Level};
 pub use hangup::with_hangup_kept;
 pub use helper::{Checked, ReportLine, answer_parent, ask_child, check_plugin, helper};

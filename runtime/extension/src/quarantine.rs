@@ -74,7 +74,7 @@ const LARGEST_MARK: u64 = MEBIBYTE;
 pub(crate) const RETRY: &str = "roadwright plugin retry";
 
 /// How a quarantine ends, as a sentence for messages.
-pub(crate) fn way_out(module: &str) -> String {
+pub(crate) fn remedy(module: &str) -> String {
     format!(
         "It stays out until its file changes; `{RETRY} {module}` (in the editor: Retry) loads it \
          again."
@@ -133,7 +133,7 @@ impl Quarantine {
                 let why = format!(
                     "Roadwright ended while {module} was on trial. {} With --isolate {module} it runs \
                      in a process of its own.",
-                    way_out(&module)
+                    remedy(&module)
                 );
                 hold(folder, &hash, &why);
                 state.held.insert(hash, why);
@@ -176,7 +176,7 @@ impl Quarantine {
         let follows = if keeps_out {
             format!(
                 "that was {count} times. {} With --isolate {module} it runs in a process of its own.",
-                way_out(module)
+                remedy(module)
             )
         } else {
             format!(

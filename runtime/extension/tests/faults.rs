@@ -5,7 +5,7 @@ mod common;
 
 use common::{Bench, CHAOS, c_plugin, compile, root, run, rust_plugin, shipped, wait_until};
 use roadwright_agent::{ModuleKind, Slot};
-use roadwright_extension::{FileState, Lamp, Trust, inspect_bytes};
+use roadwright_extension::{FileState, Health, Trust, inspect_bytes};
 use roadwright_scenario::{Edit, Scenario, Stack};
 use roadwright_simulation::{RunOptions, World};
 
@@ -138,7 +138,7 @@ fn a_panic_falls_back_restarts_three_times_and_is_taken_out() {
     assert_eq!((swaps[3].from.len(), swaps[3].to.as_str()), (64, ""));
     // All the time somebody drove.
     assert!(world.summary().distance_driven > 50.0);
-    assert_eq!(bench.row(CHAOS).lamp, Lamp::Faulted);
+    assert_eq!(bench.row(CHAOS).lamp, Health::Faulted);
     // It stays out, until somebody retries.
     bench.host().rescan();
     assert!(world.modules().is_empty());
@@ -231,7 +231,7 @@ fn odd_but_harmless_plugins_are_borne() {
     let mut world = chaos_world(&bench, 15.0);
     (0..4).for_each(|_| world.step());
     drop(world);
-    assert_eq!(bench.row(CHAOS).lamp, Lamp::Good);
+    assert_eq!(bench.row(CHAOS).lamp, Health::Good);
 }
 
 #[test]
@@ -418,11 +418,11 @@ fn builds_that_nobody_has_allowed_do_not_run() {
             .contains(&format!("allow its hash {}", file.hash))
     );
     let row = bench.row("com.example.pure_pursuit");
-    assert!(row.needs_permission && row.lamp == Lamp::Off);
+    assert!(row.needs_permission && row.lamp == Health::Off);
     let controllers = || bench.host().registry().infos(ModuleKind::Controller).len();
     let built_in = controllers();
     bench.host().allow(&file.hash);
-    assert_eq!(bench.row("com.example.pure_pursuit").lamp, Lamp::Good);
+    assert_eq!(bench.row("com.example.pure_pursuit").lamp, Health::Good);
     assert_eq!(controllers(), built_in + 1);
     // On the command line the first digits of a hash do.
     assert!(Trust::Hashes([file.hash[..8].to_owned()].into()).allows(&file.hash));

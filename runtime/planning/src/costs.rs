@@ -16,7 +16,7 @@
 //! behind the start or beyond the goal gives the sharpest ones, so landmarks lie far apart.
 
 use crate::islands::Islands;
-use crate::via_ways::ViaWays;
+use crate::via_places::ViaPlaces;
 use roadwright_scenario::junction::Turn;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
 use std::cmp::Reverse;
@@ -54,7 +54,7 @@ pub(crate) struct Costs {
     /// Roads that are not for all, if there are any.
     pub(crate) islands: Option<Islands>,
     /// Restrictions by way of roads, if there are any.
-    pub(crate) via_ways: Option<ViaWays>,
+    pub(crate) via_places: Option<ViaPlaces>,
     /// For each lanelet and landmark the times to and from it, s.
     landmarks: Vec<[[f64; 2]; LANDMARKS]>,
 }
@@ -75,7 +75,7 @@ impl Costs {
             through: ids.clone().map(|id| through(graph, id, weights)).collect(),
             change: ids.map(|id| change(graph, id, weights)).collect(),
             islands: Islands::of(graph),
-            via_ways: ViaWays::of(graph),
+            via_places: ViaPlaces::of(graph),
             landmarks: Vec::new(),
         };
         // Finding landmarks takes 17 searches over the whole network; it pays where many are to come.

@@ -51,7 +51,7 @@ pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
         }
         // The change begins at the start of its road at the earliest: what is left of the way then is
         // the length of the lane that is changed to.
-        let mut there = room.way(route, k + 1);
+        let mut there = room.driven_length(route, k + 1);
         while there < room.ahead
             && let Some(earlier) = room.earlier(route, k, to_left)
         {
@@ -77,7 +77,7 @@ impl Room<'_> {
     }
 
     /// The part of a lanelet of a route that is driven, m, and where changes can be made.
-    fn way(&self, route: &[LaneletId], at: usize) -> f64 {
+    fn driven_length(&self, route: &[LaneletId], at: usize) -> f64 {
         // The first lanelet is driven from where the agent is, the last one up to the goal.
         match at {
             0 => self.first,
@@ -112,7 +112,7 @@ impl Room<'_> {
     /// The lanelet beside one on the route, if it is a place to change to.
     fn beside(&self, route: &[LaneletId], at: usize, to_left: bool) -> Option<LaneletId> {
         let (before, _) = self.changes_around(route, at);
-        let has_room = self.way(route, at) >= room_for(before + 1);
+        let has_room = self.driven_length(route, at) >= room_for(before + 1);
         let lanelet = self.graph.lanelet(route[at]);
         let side = if to_left { lanelet.left } else { lanelet.right };
         (side != NO_LANELET && has_room && self.admits(side)).then_some(side)
@@ -134,7 +134,7 @@ impl Room<'_> {
         let after = *route.get(k + 2)?;
         let is_next = |at: usize, own: LaneletId| {
             let (_, after) = self.changes_around(route, at);
-            let has_room = self.way(route, at) >= room_for(after + 1);
+            let has_room = self.driven_length(route, at) >= room_for(after + 1);
             // The route changes back onto this very lane there: the change would lead over and back on
             // one road, and the route would hold one lanelet twice.
             let returns = route.get(at + 1) == Some(&own);

@@ -15,7 +15,8 @@
 //! take a tight gap there has to stop, and then needs a much larger one to start from rest.
 
 use roadwright_agent::{
-    Behaviour, Effects, Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Scene, Step,
+    Behaviour, Effects, Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Step,
+    Surroundings,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -98,8 +99,8 @@ impl GapRule {
 
 impl LaneKeeper {
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Behaviour> {
-        Entry::<dyn Behaviour>::new(INFO, &PARAMETERS, || Box::new(Self))
+    pub fn entry() -> ModuleEntry<dyn Behaviour> {
+        ModuleEntry::<dyn Behaviour>::new(INFO, &PARAMETERS, || Box::new(Self))
     }
 }
 
@@ -110,7 +111,7 @@ impl Behaviour for LaneKeeper {
         &self,
         parameters: &ParameterSet,
         _: &Step<'_>,
-        _: Option<&Arc<Scene>>,
+        _: Option<&Arc<Surroundings>>,
         inputs: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         _: &mut Effects,

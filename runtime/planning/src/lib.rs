@@ -56,7 +56,7 @@ mod islands;
 mod lane_changes;
 mod lane_keeper;
 mod route;
-mod via_ways;
+mod via_places;
 
 pub use lane_keeper::LaneKeeper;
 pub use route::RoutePlanner;

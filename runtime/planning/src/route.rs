@@ -2,9 +2,9 @@
 
 use crate::costs::{Bounds, Costs, Weights};
 use crate::lane_changes::{Room, give_room, room_for};
-use crate::via_ways::{Place, ViaWays};
+use crate::via_places::{Place, ViaPlaces};
 use roadwright_agent::{
-    Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
+    Logic, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
@@ -103,9 +103,9 @@ struct Scratch {
 
 impl RoutePlanner {
     /// The module as it is registered.
-    pub fn entry() -> Entry<dyn Planner> {
+    pub fn entry() -> ModuleEntry<dyn Planner> {
         let costs = Arc::new(Shared::default());
-        Entry::<dyn Planner>::new(INFO, &PARAMETERS, move || {
+        ModuleEntry::<dyn Planner>::new(INFO, &PARAMETERS, move || {
             Box::new(Self {
                 costs: costs.clone(),
                 scratch: Mutex::default(),
@@ -230,7 +230,7 @@ impl<'a> Search<'a> {
     ) -> Self {
         let parts = if costs.islands.is_some() { 2 } else { 1 };
         let lanelets = view.graph.lanelets().len();
-        let places = costs.via_ways.as_ref().map_or(lanelets, ViaWays::count);
+        let places = costs.via_places.as_ref().map_or(lanelets, ViaPlaces::count);
         let nodes = parts * places;
         // The marks fit graphs of this size only, and a stamp must be new.
         if scratch.marks.len() != nodes || scratch.stamp == u32::MAX {
@@ -251,7 +251,7 @@ impl<'a> Search<'a> {
     /// planned anew has: only where that leaves no route it is looked for as if it had not.
     fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
         let found = self.search(input, true, routes);
-        if found.count > 0 || self.costs.via_ways.is_none() {
+        if found.count > 0 || self.costs.via_places.is_none() {
             return found;
         }
         self.search(input, false, routes)
@@ -300,8 +300,8 @@ impl<'a> Search<'a> {
             let through = changing - lanelet.free_time(here) + self.traverse_time(lane);
             // A lane beside the start stands for its node on the way out, whatever ground it lies on: a
             // trip that begins on private ground leaves it.
-            let ways = self.costs.via_ways.as_ref().filter(|_| is_careful);
-            let start = ways.map_or(lane, |ways| ways.careful(lane));
+            let via = self.costs.via_places.as_ref().filter(|_| is_careful);
+            let start = via.map_or(lane, |via| via.careful(lane));
             for &next in graph.successors(lane) {
                 let parent = FROM_BESIDE | place as u32;
                 self.reach(start, next, parent, through, &target);
@@ -364,8 +364,8 @@ impl<'a> Search<'a> {
 
     fn lanelet_of(&self, node: Node) -> LaneletId {
         let place = self.place_of(node);
-        let ways = self.costs.via_ways.as_ref();
-        ways.map_or(place, |ways| ways.lanelet(place))
+        let via = self.costs.via_places.as_ref();
+        via.map_or(place, |via| via.lanelet(place))
     }
 
     fn place_of(&self, node: Node) -> Place {
@@ -380,8 +380,8 @@ impl<'a> Search<'a> {
     /// forbids it.
     #[inline]
     fn onto(&self, from: Node, id: LaneletId, goal: LaneletId) -> Option<Node> {
-        let place = match &self.costs.via_ways {
-            Some(ways) => ways.onto(self.place_of(from), id)?,
+        let place = match &self.costs.via_places {
+            Some(via) => via.onto(self.place_of(from), id)?,
             None => id,
         };
         let Some(islands) = &self.costs.islands else {
@@ -474,7 +474,14 @@ impl<'a> Search<'a> {
     }
 
     /// Follows the parents back from the goal.
-    fn answer(&self, input: &PlannerInput, goal: Node, cost: f64, beside: &[(LaneletId, f64)], routes: &mut Vec<LaneletId>) -> PlannerOutput {
+    fn answer(
+        &self,
+        input: &PlannerInput,
+        goal: Node,
+        cost: f64,
+        beside: &[(LaneletId, f64)],
+        routes: &mut Vec<LaneletId>,
+    ) -> PlannerOutput {
         let start = routes.len();
         let mut node = goal;
         while node & FROM_BESIDE == 0 {

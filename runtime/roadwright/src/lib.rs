@@ -85,10 +85,10 @@ pub use roadwright_simulation::{
 /// Modules: what can be chosen, and what to write to add one that is linked in.
 pub use roadwright_agent::{
     AgentFacts, Behaviour, BehaviourView, Choosable, Conduct, Controller, Datum, Demand, Effect,
-    Effects, Entry, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module,
+    Effects, Fitness, HowMany, Letter, Logic, LogicState, Lookahead, Message, Module, ModuleEntry,
     ModuleError, ModuleInfo, MovementFacts, NamedPlace, Outlook, ParameterError, ParameterInfo,
-    ParameterKind, ParameterSet, Planner, PlannerView, Registry, Scene, SignalController,
-    SignalFacts, SignalView, Slot, StageFacts, Step, StepBoundary, Swap,
+    ParameterKind, ParameterSet, Planner, PlannerView, Registry, SignalController, SignalFacts,
+    SignalView, Slot, StageFacts, Step, StepBoundary, Surroundings, Swap,
 };
 
 /// The rows of which modules are asked.
@@ -99,6 +99,6 @@ pub use roadwright_plugin_api::{
 
 /// Compiled plugins and scripts from folders.
 pub use roadwright_extension::{
-    CallWatch, Event, FileRow, FileState, Hang, Host, HostOptions, ISOLATED_MEMORY, Lamp,
+    CallWatch, Event, FileRow, FileState, Hang, Health, Host, HostOptions, ISOLATED_MEMORY,
     Level as EventLevel, ModuleRow, PluginInfo, Trust, Wanted,
 };

@@ -37,7 +37,7 @@ const NO_SWING: f64 = 0.005;
 
 /// One direction of an alley: a part of a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct AlleyWay {
+pub struct AlleyDirection {
     /// The lanelet.
     pub lanelet: LaneletId,
     /// Where it begins along the lanelet, m; 0 where one waits before the lanelet.
@@ -83,7 +83,7 @@ impl Passing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alley {
     /// Both directions.
-    pub ways: [AlleyWay; 2],
+    pub directions: [AlleyDirection; 2],
     /// For whom it is one.
     pub passing: Passing,
     /// The least distance between the middles of both lanes, m.
@@ -129,11 +129,14 @@ impl Alleys {
             numbers.sort_unstable();
             let moved = |&number: &u32| {
                 let alley = &self.list[number as usize];
-                let ways = alley.ways.map(|way| AlleyWay {
-                    lanelet: way.lanelet - copy + section.start,
-                    ..way
+                let directions = alley.directions.map(|direction| AlleyDirection {
+                    lanelet: direction.lanelet - copy + section.start,
+                    ..direction
                 });
-                Alley { ways, ..*alley }
+                Alley {
+                    directions,
+                    ..*alley
+                }
             };
             Some(numbers.iter().map(moved).collect())
         })
@@ -171,15 +174,15 @@ impl Alleys {
         }
         self.marked = vec![false; lanelets];
         for (number, alley) in (0..).zip(&self.list) {
-            for (way, is_second) in alley.ways.iter().zip([false, true]) {
-                let sides = self.of_lanelet.entry(way.lanelet).or_default();
+            for (direction, is_second) in alley.directions.iter().zip([false, true]) {
+                let sides = self.of_lanelet.entry(direction.lanelet).or_default();
                 sides.push((number, is_second));
-                self.marked[way.lanelet as usize] = true;
+                self.marked[direction.lanelet as usize] = true;
             }
         }
         let list = &self.list;
         let from = |&(number, is_second): &AlleySide| {
-            list[number as usize].ways[usize::from(is_second)].from
+            list[number as usize].directions[usize::from(is_second)].from
         };
         for sides in self.of_lanelet.values_mut() {
             sides.sort_by(|a, b| from(a).total_cmp(&from(b)));
@@ -220,8 +223,8 @@ impl Alleys {
 
     /// One direction of one of them.
     #[inline]
-    pub fn way(&self, (number, is_second): AlleySide) -> AlleyWay {
-        self.list[number as usize].ways[usize::from(is_second)]
+    pub fn direction(&self, (number, is_second): AlleySide) -> AlleyDirection {
+        self.list[number as usize].directions[usize::from(is_second)]
     }
 }
 
@@ -281,10 +284,10 @@ fn between(
         }
     }
     let alley = |narrow: Narrow| Alley {
-        ways: [
-            way((one, lengths[0]), narrow.own, front),
+        directions: [
+            direction((one, lengths[0]), narrow.own, front),
             // The second is driven the other way.
-            way(
+            direction(
                 (other, lengths[1]),
                 (narrow.beside.1, narrow.beside.0),
                 front,
@@ -297,7 +300,7 @@ fn between(
     let mut alleys: Vec<Alley> = narrows.into_iter().map(alley).collect();
     // Whether a piece before or behind is long enough is the same for both directions.
     for alley in &mut alleys {
-        let [a, b] = &mut alley.ways;
+        let [a, b] = &mut alley.directions;
         if a.from == 0.0 || b.to == lengths[1] {
             (a.from, b.to) = (0.0, lengths[1]);
         }
@@ -310,9 +313,13 @@ fn between(
 
 /// A part of a lanelet with what a front reaches beyond it, up to the ends of the lanelet where no place to
 /// wait is left.
-fn way((lanelet, length): (LaneletId, f64), (from, to): (f64, f64), front: f64) -> AlleyWay {
+fn direction(
+    (lanelet, length): (LaneletId, f64),
+    (from, to): (f64, f64),
+    front: f64,
+) -> AlleyDirection {
     let (from, to) = (from - front, to + front);
-    AlleyWay {
+    AlleyDirection {
         lanelet,
         from: if from < PLACE { 0.0 } else { from },
         to: if length - to < PLACE { length } else { to },
@@ -594,7 +601,7 @@ mod tests {
             for (inner, outer) in [(Passing::Nobody, Passing::Cars), (Passing::Cars, Passing::NotTwoLong)] {
                 for small in of(inner) {
                     let holds = |large: &&Alley| {
-                        let mut pairs = small.ways.iter().zip(&large.ways);
+                        let mut pairs = small.directions.iter().zip(&large.directions);
                         pairs.all(|(a, b)| a.lanelet == b.lanelet && b.from <= a.from && b.to >= a.to)
                     };
                     prop_assert!(of(outer).any(|large| holds(&large)), "{small:?}");

@@ -52,7 +52,7 @@ impl ViaRestriction {
 /// The restrictions of a network by way of roads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ViaRules {
-    ways: Vec<(RestrictionKind, Vec<RoadId>)>,
+    sequences: Vec<(RestrictionKind, Vec<RoadId>)>,
 }
 
 /// How far a vehicle has come along the roads of restrictions: (restriction, its roads so far), by growing
@@ -83,7 +83,7 @@ impl ViaRules {
         nodes: impl Iterator<Item = NodeId>,
         stays: impl Fn(RoadId) -> bool,
     ) -> Self {
-        let mut ways = Vec::new();
+        let mut sequences = Vec::new();
         for id in nodes {
             let rules = network.node(id).map(|node| &node.rules.via_restrictions);
             for rule in rules.into_iter().flatten() {
@@ -93,33 +93,33 @@ impl ViaRules {
                 let kept: Vec<RoadId> = roads.iter().copied().filter(|&road| stays(road)).collect();
                 let has_ends = kept.first() == roads.first() && kept.last() == roads.last();
                 if has_ends && kept.len() > 2 {
-                    ways.push((rule.kind, kept));
+                    sequences.push((rule.kind, kept));
                 }
             }
         }
-        Self { ways }
+        Self { sequences }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.ways.is_empty()
+        self.sequences.is_empty()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.ways.len()
+        self.sequences.len()
     }
 
     /// Whether one begins with a road.
     pub fn begin_with(&self, road: RoadId) -> bool {
-        self.ways.iter().any(|(_, roads)| roads[0] == road)
+        self.sequences.iter().any(|(_, roads)| roads[0] == road)
     }
 
     /// What a vehicle has followed when it drives on into a road; `None` if it must not.
     pub fn after(&self, followed: &Followed, road: RoadId) -> Option<Followed> {
         let mut after = Vec::new();
         for &(number, place) in &followed.0 {
-            let (kind, roads) = &self.ways[number as usize];
+            let (kind, roads) = &self.sequences[number as usize];
             let next = place as usize + 1;
             let (is_next, is_last) = (roads[next] == road, next + 1 == roads.len());
             match (is_last, kind) {
@@ -130,7 +130,7 @@ impl ViaRules {
             }
         }
         let begun = (0..)
-            .zip(&self.ways)
+            .zip(&self.sequences)
             .filter(|(_, (_, roads))| roads[0] == road);
         after.extend(begun.map(|(number, _)| (number, 0)));
         after.sort_unstable();

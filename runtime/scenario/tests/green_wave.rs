@@ -1,6 +1,6 @@
 //! Waves of green in the network: which way they follow, and what edits make of them.
 
-use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Way};
+use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Street};
 use roadwright_scenario::junction::{Conflicts, Layout, Signals, layout, signal_plans};
 use roadwright_scenario::operation::signals::with_offsets;
 use roadwright_scenario::*;
@@ -27,8 +27,8 @@ fn roads(ids: &[u32]) -> BTreeSet<ObjectId> {
 
 fn corridor(scenario: &Scenario, chosen: &BTreeSet<ObjectId>) -> Result<Corridor, NoWave> {
     let layout = layout(scenario.network(), scenario.about());
-    let way = Way::through(scenario.network(), &layout, chosen)?;
-    Corridor::new(&way, &layout, &signals(scenario, &layout))
+    let street = Street::through(scenario.network(), &layout, chosen)?;
+    Corridor::new(&street, &layout, &signals(scenario, &layout))
 }
 
 fn signals(scenario: &Scenario, layout: &Layout) -> Vec<Option<Signals>> {

@@ -2,7 +2,7 @@
 
 use crate::scenarios::*;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Registry, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, Registry, Step,
 };
 use roadwright_geometry::math::tan;
 use roadwright_geometry::{DVec2, HeightField};
@@ -58,7 +58,7 @@ fn registry() -> Registry {
     let mut registry = builtin_modules();
     for (info, pedal) in [(&STOMPS, -50.0), (&CLIMBS, 1.0)] {
         let make = move || -> Box<dyn Controller> { Box::new(Pedal(pedal)) };
-        registry.add(Entry::<dyn Controller>::new(*info, &[], make));
+        registry.add(ModuleEntry::<dyn Controller>::new(*info, &[], make));
     }
     registry
 }

@@ -2,7 +2,8 @@
 
 use crate::scenarios::*;
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterInfo, ParameterSet, Registry, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterInfo, ParameterSet, Registry,
+    Step,
 };
 use roadwright_geometry::math::{atan, cos, sin, tan};
 use roadwright_geometry::{DVec2, HeightField};
@@ -67,7 +68,7 @@ impl Controller for Pedal {
 fn registry() -> Registry {
     let mut registry = builtin_modules();
     let make = || -> Box<dyn Controller> { Box::new(Pedal) };
-    registry.add(Entry::<dyn Controller>::new(PEDAL, &PARAMETERS, make));
+    registry.add(ModuleEntry::<dyn Controller>::new(PEDAL, &PARAMETERS, make));
     registry
 }
 

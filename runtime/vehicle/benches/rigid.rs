@@ -7,7 +7,7 @@ use roadwright_geometry::math::{cos, sin};
 use roadwright_geometry::{HeightField, Pose};
 use roadwright_scenario::vehicle_file::{VehicleFile, WheelShape};
 use roadwright_vehicle::rigid::{
-    ALL_LAYERS, CarState, Controls, Entry, Flat, LooseEntry, LooseModel, LooseState, RigidModel,
+    ALL_LAYERS, CarEntry, CarState, Controls, Flat, LooseEntry, LooseModel, LooseState, RigidModel,
     Solid, Yard,
 };
 use std::path::PathBuf;
@@ -58,7 +58,7 @@ fn drive_hills(bench: &mut Bencher<'_>, model: &RigidModel) {
                     steering: 0.1,
                     ..Controls::default()
                 };
-                let entry = Entry {
+                let entry = CarEntry {
                     model,
                     state,
                     controls,
@@ -103,7 +103,7 @@ fn step_field(
     };
     let loose = posts.iter_mut().filter(|state| is_near(state));
     let loose = loose.map(|state| LooseEntry { model: post, state });
-    let cars = jeeps.iter_mut().map(|state| Entry {
+    let cars = jeeps.iter_mut().map(|state| CarEntry {
         model,
         controls: Controls {
             acceleration: 6.0 - state.speed(model),

@@ -216,8 +216,8 @@ impl Grade {
         }
         // It comes to rest within the step, and may go on the other way.
         let stopping = dt * speed / (speed - after);
-        let (after, way) = from_rest(dt - stopping);
-        (after, 0.5 * speed * stopping + way)
+        let (after, travelled) = from_rest(dt - stopping);
+        (after, 0.5 * speed * stopping + travelled)
     }
 }
 
@@ -269,8 +269,8 @@ mod tests {
         for _ in 0..(seconds / dt).round() as u32 {
             let effort = grade.effort(speed, &ask(wish), dt);
             let share = (grade.hardest / effort.along_tyres()).min(1.0);
-            let (after, way) = grade.roll(effort.shortened(share), speed, dt);
-            (speed, place) = (after, place + way);
+            let (after, travelled) = grade.roll(effort.shortened(share), speed, dt);
+            (speed, place) = (after, place + travelled);
         }
         (speed, place)
     }
@@ -326,8 +326,8 @@ mod tests {
             sin / (1.0f64 - sin * sin).sqrt()
         };
         assert!(drive(0.99 * limit, 1.5, (0.0, 10.0), 0.01).1 > 0.5);
-        let (speed, way) = drive(1.01 * limit, 1.5, (0.0, 10.0), 0.01);
-        assert!(way < -0.5 && speed < 0.0, "{speed} {way}");
+        let (speed, travelled) = drive(1.01 * limit, 1.5, (0.0, 10.0), 0.01);
+        assert!(travelled < -0.5 && speed < 0.0, "{speed} {travelled}");
         // Who wants to stand stands, to the bit.
         assert_eq!(drive(1.01 * limit, 0.0, (0.0, 10.0), 0.01), (0.0, 0.0));
         assert_eq!(drive(-0.5, -1.0, (0.0, 10.0), 0.01), (0.0, 0.0));
@@ -379,11 +379,11 @@ mod tests {
             let ask = Ask { is_reversing, ..ask(wish) };
             let effort = grade.effort(speed, &ask, dt);
             prop_assert!(effort.drive.abs() <= 2.0 && effort.brake <= 8.0 && effort.brake >= 0.0);
-            let (after, way) = grade.roll(effort, speed, dt);
-            prop_assert!(after.is_finite() && way.is_finite());
-            let gained = 0.5 * (after * after - speed * speed) - grade.pull * way;
+            let (after, travelled) = grade.roll(effort, speed, dt);
+            prop_assert!(after.is_finite() && travelled.is_finite());
+            let gained = 0.5 * (after * after - speed * speed) - grade.pull * travelled;
             // What the engine did, with a bit of room for rounding.
-            prop_assert!(gained <= (effort.drive * way).max(0.0) + 1e-9, "{gained} {effort:?}");
+            prop_assert!(gained <= (effort.drive * travelled).max(0.0) + 1e-9, "{gained} {effort:?}");
         }
     }
 }

@@ -177,19 +177,19 @@ pub fn step_on_grade(
     } else {
         1.0
     };
-    let (wanted, way) = grade.roll(effort.shortened(share), state.speed, dt);
+    let (wanted, travelled) = grade.roll(effort.shortened(share), state.speed, dt);
     let speed = wanted.clamp(-limits.max_speed, limits.max_speed);
     // Faster than its top speed it is not: the way is that of the mean speed then.
-    let way = if speed == wanted {
-        way
+    let travelled = if speed == wanted {
+        travelled
     } else {
         0.5 * (state.speed + speed) * dt
     };
-    let turned = way * tan(0.5 * (state.steering + wheels)) / limits.wheelbase * share;
+    let turned = travelled * tan(0.5 * (state.steering + wheels)) / limits.wheelbase * share;
     let mut pose = state.pose;
-    if way != 0.0 {
+    if travelled != 0.0 {
         let (sin, cos) = sin_cos(pose.heading + 0.5 * turned);
-        pose.position += DVec2::new(cos, sin) * way;
+        pose.position += DVec2::new(cos, sin) * travelled;
         pose.heading = wrap_angle(pose.heading + turned);
     }
     OneTrackState {
@@ -201,7 +201,14 @@ pub fn step_on_grade(
 
 /// A step in which the ground gives a share of what is asked of the tyres.
 #[inline]
-fn step_sharing(state: &OneTrackState, limits: &OneTrackLimits, acceleration: f64, steering: f64, dt: f64, share: f64) -> OneTrackState {
+fn step_sharing(
+    state: &OneTrackState,
+    limits: &OneTrackLimits,
+    acceleration: f64,
+    steering: f64,
+    dt: f64,
+    share: f64,
+) -> OneTrackState {
     let wanted_speed = state.speed + limits.acceleration(acceleration) * share * dt;
     let speed = at_rest(wanted_speed.clamp(0.0, limits.max_speed), acceleration);
     let steering = limits.turn_wheels(state.steering, steering, dt);

@@ -251,7 +251,14 @@ impl SlidingState {
 
     /// The state after `dt` seconds as the level has it, in steps of at most 1 / `rate_hz` seconds, and
     /// the angle of the wheels, which was `wheels`.
-    pub fn advance(&self, model: &SlidingModel, wanted: &Wanted, wheels: f64, dt: f64, rate_hz: f64) -> (Self, f64) {
+    pub fn advance(
+        &self,
+        model: &SlidingModel,
+        wanted: &Wanted,
+        wheels: f64,
+        dt: f64,
+        rate_hz: f64,
+    ) -> (Self, f64) {
         // The slower, the stiffer: the rate is that of the speed which braking with 1 g leaves at the
         // end of the step.
         let rate = rate_hz.max(model.stiffness_rate(self.along().abs() - dt * GRAVITY) / STABLE);
@@ -390,7 +397,14 @@ impl Wanted {
 
 impl Wanted {
     /// The same on a slope.
-    fn pedals_on(&self, slope: &Grade, model: &SlidingModel, ahead: f64, speed: f64, dt: f64) -> Pedals {
+    fn pedals_on(
+        &self,
+        slope: &Grade,
+        model: &SlidingModel,
+        ahead: f64,
+        speed: f64,
+        dt: f64,
+    ) -> Pedals {
         // Air and rolling are added to the wish, as on level ground.
         let direction = if self.is_reversing { -1.0 } else { 1.0 };
         let resisted = (model.resistance * ahead + model.drag * ahead * ahead.abs()) / model.mass;
@@ -413,8 +427,8 @@ impl Wanted {
         if self.pedals.is_some() {
             effort.drive += resisted;
         }
-        let way = effort.drive.signum();
-        let room = slope.room(self.limits.max_speed, ahead * way, effort.drive, dt);
+        let direction = effort.drive.signum();
+        let room = slope.room(self.limits.max_speed, ahead * direction, effort.drive, dt);
         let most = (room + resisted.abs()).min(slope.hardest);
         let drive = effort.drive.clamp(-most, most);
         // The brake stops it at most, within the step.
@@ -564,9 +578,12 @@ mod tests {
             assert!((fast.along() - 10.0).abs() < 0.1, "{dt}: {fast:?}");
             let stopped = drive(fast, wanted(-4.0, 0.0), (5.0, dt));
             assert_eq!(stopped.velocity, DVec2::ZERO, "{dt}");
-            let way = stopped.position.x - fast.position.x;
+            let travelled = stopped.position.x - fast.position.x;
             let exact = fast.along() * fast.along() / 8.0;
-            assert!((way / exact - 1.0).abs() < 0.03, "{dt}: {way} {exact}");
+            assert!(
+                (travelled / exact - 1.0).abs() < 0.03,
+                "{dt}: {travelled} {exact}"
+            );
             let back = Wanted {
                 is_reversing: true,
                 ..wanted(1.0, 0.3)

@@ -238,12 +238,12 @@ impl Train {
 impl TrailerState {
     /// Follows its coupling to a place, straight from where it was: the tractrix.
     fn follow(&mut self, coupling: DVec2, to_axle: f64) {
-        let way = coupling - self.coupling;
-        let length = way.length();
+        let pull = coupling - self.coupling;
+        let length = pull.length();
         if length == 0.0 {
             return;
         }
-        let course = atan2(way.y, way.x);
+        let course = atan2(pull.y, pull.x);
         // In reverse the course points back, and the difference to it is beyond a right angle. It
         // shrinks all the same, which turns the trailer about: that is the jackknife.
         let (sin, cos) = sin_cos(0.5 * wrap_angle(self.heading - course));
@@ -262,7 +262,7 @@ impl TrailerState {
 
 /// Way in reverse, m, over which the angle of a trailer grows from one value to another behind a
 /// vehicle that drives straight back: `d ln(tan(b / 2) / tan(a / 2))`.
-pub fn way_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
+pub fn distance_to_jackknife(to_axle: f64, from: f64, to: f64) -> f64 {
     let half = |angle: f64| {
         let (sin, cos) = sin_cos(0.5 * angle);
         sin / cos
@@ -413,16 +413,16 @@ mod tests {
             let mut pose = Pose::default();
             let mut state = train.straight(pose);
             state[0].heading = 0.1;
-            let (mut way, mut reached) = (0.0, None);
+            let (mut distance, mut reached) = (0.0, None);
             for _ in 0..(30.0 / part) as u32 {
                 pose.position.x -= part;
-                way += part;
+                distance += part;
                 train.tow(&mut state, pose);
                 if reached.is_none() && state[0].heading > 1.0 {
-                    reached = Some(way);
+                    reached = Some(distance);
                 }
             }
-            let exact = way_to_jackknife(5.0, 0.1, 1.0);
+            let exact = distance_to_jackknife(5.0, 0.1, 1.0);
             assert!(
                 (reached.unwrap() - exact).abs() <= part,
                 "{reached:?} {exact}"
@@ -455,14 +455,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_way_makes_it_explode(
-            heading in -4.0..4.0f64, course in -4.0..4.0f64, way in 0.0..1e6f64,
+        fn no_course_makes_it_explode(
+            heading in -4.0..4.0f64, course in -4.0..4.0f64, distance in 0.0..1e6f64,
             to_axle in 1e-3..100.0f64,
         ) {
             let train = Train::of(vec![caravan(1.0, to_axle), caravan(2.0, to_axle)]);
             let mut state = train.straight(Pose::default());
             state[1].heading = heading;
-            let position = roadwright_geometry::unit(course) * way;
+            let position = roadwright_geometry::unit(course) * distance;
             let pose = Pose { position, heading };
             train.tow(&mut state, pose);
             prop_assert!(state.iter().all(TrailerState::is_sound));

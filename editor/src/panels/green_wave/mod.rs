@@ -10,7 +10,7 @@ use crate::model::{Action, Model, Tone as Word};
 use crate::tools::Tone;
 use chart::{Chart, Gesture};
 use egui::{DragValue, RichText, Ui};
-use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Way};
+use roadwright_scenario::green_wave::{Along, Corridor, NoWave, Street};
 use roadwright_scenario::junction::Junction;
 use roadwright_scenario::operation::signals::with_offsets;
 use roadwright_scenario::{Control, Edit, NodeId, ObjectId};
@@ -68,10 +68,10 @@ impl GreenWavePanel {
         let scene = &model.scene;
         let (network, layout) = (scene.scenario.network(), &scene.layout);
         let mut shared = Vec::new();
-        let found = Way::through(network, layout, &self.chosen).and_then(|way| {
-            let stops: Vec<usize> = way.stops.iter().map(|stop| stop.junction).collect();
+        let found = Street::through(network, layout, &self.chosen).and_then(|street| {
+            let stops: Vec<usize> = street.stops.iter().map(|stop| stop.junction).collect();
             let plans = plans_near(model, &stops);
-            let corridor = Corridor::new(&way, layout, &plans.signals)?;
+            let corridor = Corridor::new(&street, layout, &plans.signals)?;
             for signal in &corridor.signals {
                 let mut groups = plans.groups.iter().filter(|group| group.len() > 1);
                 if groups.any(|group| group.contains(&signal.junction)) {

@@ -23,7 +23,7 @@ mod trust;
 
 pub(crate) use files::Files;
 pub use plugins::MANY_GENERATIONS;
-pub use rows::{FileRow, FileState, Lamp, ModuleRow};
+pub use rows::{FileRow, FileState, Health, ModuleRow};
 pub(crate) use settling::Stamp;
 pub use trust::{Trust, Wanted};
 
@@ -32,7 +32,7 @@ use crate::host::HostOptions;
 use crate::lock::locked;
 use crate::native::ends::LastWords;
 use crate::native::last_words::Noted;
-use crate::native::{Cell, Inspected, LibraryPool};
+use crate::native::{Inspected, LibraryPool, PluginEntry};
 use crate::native_now;
 use crate::quarantine::Quarantine;
 use crate::script::Scripts;
@@ -62,7 +62,7 @@ pub(crate) struct KnownFile {
 pub(crate) struct Plugins {
     files: Files,
     pub(crate) known: BTreeMap<PathBuf, KnownFile>,
-    pub(crate) cells: BTreeMap<(&'static str, ModuleKind), Arc<Cell>>,
+    pub(crate) cells: BTreeMap<(&'static str, ModuleKind), Arc<PluginEntry>>,
     trust: Trust,
     wanted: Wanted,
 }
@@ -189,8 +189,8 @@ impl Catalogue {
     }
 
     /// Does something to all kinds of a module.
-    pub(crate) fn for_module(&self, id: &str, mut act: impl FnMut(&Cell)) {
-        let cells: Vec<Arc<Cell>> = {
+    pub(crate) fn for_module(&self, id: &str, mut act: impl FnMut(&PluginEntry)) {
+        let cells: Vec<Arc<PluginEntry>> = {
             let plugins = self.plugins();
             let cells = plugins.cells.iter().filter(|((of, _), _)| *of == id);
             cells.map(|(_, cell)| cell.clone()).collect()

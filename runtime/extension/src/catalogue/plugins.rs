@@ -4,9 +4,9 @@ use super::{Catalogue, FileState, KnownFile, Stamp, Wanted};
 use crate::event::Level;
 use crate::native::backend::intern;
 use crate::native::last_words::Who;
-use crate::native::{Cell, Generation, InspectError, Inspected, PluginInfo, inspect};
+use crate::native::{Generation, InspectError, Inspected, PluginEntry, PluginInfo, inspect};
 use crate::native_now;
-use crate::quarantine::{RETRY, way_out};
+use crate::quarantine::{RETRY, remedy};
 use roadwright_agent::{ModuleInfo, ModuleKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -204,7 +204,7 @@ impl Catalogue {
         if let Some(mut why) = self.quarantine.reason(hash).or(why) {
             // A build that failed during a run is held with its bare fault.
             if !why.contains(RETRY) {
-                why = format!("{why}. {}", way_out(id));
+                why = format!("{why}. {}", remedy(id));
             }
             self.say(Level::Error, path, format!("Quarantined: {why}"));
             self.make_cells(id, info);
@@ -256,12 +256,12 @@ impl Catalogue {
         first.map(|(other, _)| other.clone())
     }
 
-    fn make_cells(&self, id: &'static str, info: &PluginInfo) -> Vec<Arc<Cell>> {
+    fn make_cells(&self, id: &'static str, info: &PluginInfo) -> Vec<Arc<PluginEntry>> {
         let mut plugins = self.plugins();
         let kinds: Vec<ModuleKind> = info.module_kinds().collect();
         let cells = kinds.into_iter().map(|kind| {
             let make = || {
-                let cell = Cell::new(
+                let cell = PluginEntry::new(
                     id,
                     kind,
                     self.events.clone(),

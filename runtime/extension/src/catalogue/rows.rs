@@ -41,7 +41,7 @@ pub struct FileRow {
 /// How a module does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Lamp {
+pub enum Health {
     /// Well.
     Good,
     /// It could be better: faults, slow, an orphan.
@@ -56,7 +56,7 @@ pub enum Lamp {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModuleRow {
     /// How it does.
-    pub lamp: Lamp,
+    pub lamp: Health,
     /// Stable id.
     pub id: String,
     /// Name for people.

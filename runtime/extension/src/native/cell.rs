@@ -4,7 +4,7 @@ use super::backend::intern;
 use super::inspect::PluginInfo;
 use super::last_words::{self, Who};
 use super::library::{Context, Library, LoadError};
-use crate::catalogue::{FileState, Lamp, ModuleRow};
+use crate::catalogue::{FileState, Health, ModuleRow};
 use crate::event::{Event, Events, Level};
 use crate::lock::locked;
 use crate::quarantine::Quarantine;
@@ -124,7 +124,7 @@ pub(crate) struct Wish {
 }
 
 #[derive(Default)]
-pub(crate) struct CellState {
+pub(crate) struct PluginEntryState {
     pub(crate) wish: Wish,
     /// Builds that were active before, the newest last.
     pub(crate) previous: Vec<Arc<Generation>>,
@@ -144,10 +144,10 @@ pub(crate) struct CellState {
 }
 
 /// A module that comes from a library.
-pub(crate) struct Cell {
+pub(crate) struct PluginEntry {
     pub(crate) id: &'static str,
     pub(crate) kind: ModuleKind,
-    state: Mutex<CellState>,
+    state: Mutex<PluginEntryState>,
     version: AtomicU64,
     /// When the running call began, in milliseconds since the program's first; 0 outside of calls.
     entered: AtomicU64,
@@ -164,7 +164,7 @@ pub(crate) struct Cell {
 
 /// Marks a running call.
 pub(crate) struct Call<'a> {
-    cell: &'a Cell,
+    cell: &'a PluginEntry,
     /// The module that the thread was in before.
     before: Option<&'static Who>,
 }
@@ -226,7 +226,7 @@ pub(crate) fn now() -> Instant {
     Instant::now()
 }
 
-impl Cell {
+impl PluginEntry {
     pub(crate) fn new(
         id: &'static str,
         kind: ModuleKind,
@@ -251,7 +251,7 @@ impl Cell {
         }
     }
 
-    pub(crate) fn state(&self) -> MutexGuard<'_, CellState> {
+    pub(crate) fn state(&self) -> MutexGuard<'_, PluginEntryState> {
         locked(&self.state)
     }
 
@@ -342,18 +342,18 @@ impl Cell {
         // The order counts: a module that was never allowed to run has no build, but is not at
         // fault.
         let lamp = if state.is_disabled || (needs_permission && active.is_none()) {
-            Lamp::Off
+            Health::Off
         } else if active.is_none() {
-            Lamp::Faulted
+            Health::Faulted
         } else if state.is_faulted
             || state.fallback_agents > 0
             || rejected.is_some()
             || needs_permission
             || file == Some(FileState::Orphaned)
         {
-            Lamp::Uneasy
+            Health::Uneasy
         } else {
-            Lamp::Good
+            Health::Good
         };
         let info = active.map(|active| &active.info).or(state.info.as_ref());
         let text =

@@ -16,7 +16,7 @@
 use super::backend::{
     Backend, Batch, Fault, MOST_ROUTE, MOST_ROWS, State, bytes_of, bytes_of_mut, intern_parameters,
 };
-use super::cell::{Cell, Generation};
+use super::cell::{Generation, PluginEntry};
 use super::probe::helper_program;
 use super::roads::FlatRoads;
 use super::serve::{
@@ -85,7 +85,7 @@ pub(crate) fn ending(status: ExitStatus) -> String {
 impl Isolated {
     /// Starts a child that loads the build's copy and makes an instance of a kind.
     pub(crate) fn start(
-        cell: &Cell,
+        cell: &PluginEntry,
         generation: &Generation,
         kind: ModuleKind,
     ) -> Result<Self, Fault> {

@@ -2,7 +2,7 @@
 
 use super::backend::Row;
 use roadwright_agent::{
-    ByDemand, Choosable, Conduct, Controller, Entry, Fitness, Module, ModuleInfo, ModuleKind,
+    ByDemand, Choosable, Conduct, Controller, Fitness, Module, ModuleEntry, ModuleInfo, ModuleKind,
     Planner, Registry, SignalController, Step,
 };
 use roadwright_plugin_api::{
@@ -386,6 +386,6 @@ impl Kind for AsSignals {
             name: "By demand",
             doc: "Keeps a stage while vehicles with green come near.",
         };
-        Some(Entry::<dyn SignalController>::new(info, &[], || Box::new(ByDemand)).make())
+        Some(ModuleEntry::<dyn SignalController>::new(info, &[], || Box::new(ByDemand)).make())
     }
 }

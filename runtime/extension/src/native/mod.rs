@@ -21,7 +21,7 @@ mod roads;
 #[cfg(unix)]
 mod serve;
 
-pub(crate) use cell::{Cell, Generation, LibraryPool, now as native_now};
+pub(crate) use cell::{Generation, LibraryPool, PluginEntry, now as native_now};
 pub use inspect::{InspectError, Inspected, PluginInfo, inspect, inspect_bytes};
 pub(crate) use kind::{AsController, AsFitness, AsPlanner, AsSignals, Kind};
 pub(crate) use logic::Native;
@@ -33,7 +33,7 @@ use roadwright_agent::ParameterInfo;
 
 /// What parameters a build has: asks an instance of it.
 pub(crate) fn parameters_of(
-    cell: &Cell,
+    cell: &PluginEntry,
     generation: &Generation,
     is_isolated: bool,
 ) -> Result<&'static [ParameterInfo], Fault> {

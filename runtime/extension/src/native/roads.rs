@@ -42,9 +42,9 @@ impl FlatRoads {
                 flags |= STRIP_CLOSED;
             }
             let mut turn = 0;
-            if let LaneletKind::Connection { turn: way, .. } = lanelet.kind {
+            if let LaneletKind::Connection { turn: taken, .. } = lanelet.kind {
                 flags |= STRIP_CONNECTION;
-                turn = match way {
+                turn = match taken {
                     Turn::Left => 1,
                     Turn::Straight => 0,
                     Turn::Right => -1,

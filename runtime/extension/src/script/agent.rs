@@ -5,7 +5,7 @@ use super::check::unknown_words;
 use super::signal::Signal;
 use crate::lock::locked;
 use rhai::{Dynamic, ImmutableString};
-use roadwright_agent::{AgentFacts, Datum, Effect, Indicator, NamedPlace, Scene};
+use roadwright_agent::{AgentFacts, Datum, Effect, Indicator, NamedPlace, Surroundings};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::mix64;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
@@ -140,7 +140,7 @@ pub(super) struct Content {
     pub(super) drawn: u64,
     pub(super) input: BehaviourInput,
     pub(super) facts: Option<AgentFacts>,
-    pub(super) scene: Option<Arc<Scene>>,
+    pub(super) scene: Option<Arc<Surroundings>>,
     pub(super) parameters: Vec<(&'static str, f64)>,
     /// It lives as long as the agent, whatever becomes of the script.
     pub(super) memory: BTreeMap<ImmutableString, Dynamic>,
@@ -545,7 +545,7 @@ impl Agent {
 }
 
 impl Other {
-    pub(super) fn new(scene: &Scene, own: &AgentFacts, other: &AgentFacts) -> Self {
+    pub(super) fn new(scene: &Surroundings, own: &AgentFacts, other: &AgentFacts) -> Self {
         let offset = other.position - own.position;
         let name = |names: &[String], index: u16| {
             let name = names.get(index as usize);

@@ -565,8 +565,8 @@ fn import(
         meta.is_ok_and(|meta| meta.file_type().is_symlink())
     };
     // A link could lead out of the folder, to a file that the user did not mean to show to a script.
-    let on_the_way = path.ancestors().take_while(|at| *at != folder);
-    if on_the_way.into_iter().any(is_link) {
+    let folders_above = path.ancestors().take_while(|at| *at != folder);
+    if folders_above.into_iter().any(is_link) {
         return here(format!("\"{name}\": links are not followed"));
     }
     let (Ok(root), Ok(real)) = (folder.canonicalize(), path.canonicalize()) else {

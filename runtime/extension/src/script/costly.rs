@@ -6,7 +6,7 @@ use super::compile::{Parameters, engine};
 use super::copies::charge_copies;
 use super::rehearsal::made_up;
 use rhai::{Dynamic, Engine};
-use roadwright_agent::{AgentFacts, Scene};
+use roadwright_agent::{AgentFacts, Surroundings};
 use roadwright_geometry::DVec2;
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -176,7 +176,7 @@ fn nearby_is_charged_for_all_that_it_looks_at() {
         ..own
     });
     let (vehicles, stacks) = (scene.vehicles.clone(), scene.stacks.clone());
-    let crowd = Scene::new(crowd.collect(), Vec::new(), vehicles, stacks);
+    let crowd = Surroundings::new(crowd.collect(), Vec::new(), vehicles, stacks);
     agent.content().scene = Some(Arc::new(crowd));
     let (others, work) = agent.nearby(30.0);
     assert_eq!(others.len(), 64);

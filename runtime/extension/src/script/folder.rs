@@ -3,13 +3,15 @@
 use super::compile::{Compiled, LONGEST_SCRIPT, ScriptError, compile};
 use super::logic::ScriptLogic;
 use super::signal_logic::SignalScript;
-use crate::catalogue::{Files, Lamp, ModuleRow, Stamp};
+use crate::catalogue::{Files, Health, ModuleRow, Stamp};
 use crate::event::{Event, Events, Level};
 use crate::lock::locked;
 use crate::native::backend::intern;
 use crate::native_now;
 use crate::times::CallTimes;
-use roadwright_agent::{Behaviour, Entry, ModuleInfo, ModuleKind, Registry, SignalController};
+use roadwright_agent::{
+    Behaviour, ModuleEntry, ModuleInfo, ModuleKind, Registry, SignalController,
+};
 use roadwright_files::read_text;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -409,12 +411,13 @@ impl Scripts {
             };
             if compiled.kind == ModuleKind::SignalController {
                 let make = move || Box::new(SignalScript::new(cell.clone())) as Box<_>;
-                let entry = Entry::<dyn SignalController>::new(info, compiled.parameters, make);
+                let entry =
+                    ModuleEntry::<dyn SignalController>::new(info, compiled.parameters, make);
                 registry.add(entry);
                 continue;
             }
             let base = base.clone();
-            let entry = Entry::<dyn Behaviour>::new(info, compiled.parameters, move || {
+            let entry = ModuleEntry::<dyn Behaviour>::new(info, compiled.parameters, move || {
                 Box::new(ScriptLogic::new(cell.clone(), base.make()))
             });
             registry.add(entry);
@@ -442,11 +445,11 @@ fn row(cell: &ScriptCell) -> ModuleRow {
     let (mean_us, p99_us) = state.times.mean_and_p99();
     let error = state.error.as_ref().map(ToString::to_string);
     let lamp = match (state.is_disabled, &state.compiled, &error) {
-        (true, ..) => Lamp::Off,
-        (_, None, _) => Lamp::Faulted,
-        (_, Some(_), Some(_)) => Lamp::Uneasy,
-        _ if state.last_fault.is_some() => Lamp::Uneasy,
-        _ => Lamp::Good,
+        (true, ..) => Health::Off,
+        (_, None, _) => Health::Faulted,
+        (_, Some(_), Some(_)) => Health::Uneasy,
+        _ if state.last_fault.is_some() => Health::Uneasy,
+        _ => Health::Good,
     };
     let compiled = state.compiled.as_ref();
     ModuleRow {

@@ -10,7 +10,7 @@ use crate::native_now;
 use rhai::{AST, CallFnOptions, FuncArgs, Scope};
 use roadwright_agent::{
     Behaviour, Effect, Effects, Failure, Logic, LogicState, Message, Module, ModuleKind,
-    ParameterSet, Scene, Step, StepBoundary, Swap,
+    ParameterSet, Step, StepBoundary, Surroundings, Swap,
 };
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput, NOTHING};
 use std::sync::Arc;
@@ -367,7 +367,7 @@ impl Behaviour for ScriptLogic {
         &self,
         parameters: &ParameterSet,
         step: &Step<'_>,
-        scene: Option<&Arc<Scene>>,
+        scene: Option<&Arc<Surroundings>>,
         inputs: &[BehaviourInput],
         outputs: &mut [BehaviourOutput],
         effects: &mut Effects,
@@ -459,7 +459,7 @@ fn side_of(own: i8, wanted: i8) -> f64 {
 }
 
 /// Without a script, agents that have arrived leave.
-fn leave_all(scene: Option<&Arc<Scene>>, step: &Step<'_>, effects: &mut Effects) {
+fn leave_all(scene: Option<&Arc<Surroundings>>, step: &Step<'_>, effects: &mut Effects) {
     for &index in step.indices {
         let facts = scene.and_then(|scene| scene.with_index(index));
         if facts.is_some_and(|facts| facts.has_arrived) {
@@ -473,7 +473,7 @@ pub(super) fn prepare(
     step: &Step<'_>,
     (index, id): (u32, u64),
     input: &BehaviourInput,
-    scene: Option<&Arc<Scene>>,
+    scene: Option<&Arc<Surroundings>>,
     parameters: &[(&'static str, f64)],
 ) {
     let mut content = agent.content();
@@ -495,7 +495,7 @@ pub(super) fn prepare(
 }
 
 /// The letters that wait for an agent.
-pub(super) fn letters(scene: &Scene, index: u32) -> Vec<Mail> {
+pub(super) fn letters(scene: &Surroundings, index: u32) -> Vec<Mail> {
     let mail = scene.mail_of(index).iter();
     mail.map(|message| Mail {
         from: message.from as i64,

@@ -8,7 +8,7 @@ use super::logic::{evaluate, letters, prepare};
 use super::signal::{Signal, made_up as made_up_signals};
 use super::signal_logic::DECIDE;
 use rhai::{Dynamic, EvalAltResult, Position};
-use roadwright_agent::{AgentFacts, BehaviourView, Effect, Indicator, Scene, Step};
+use roadwright_agent::{AgentFacts, BehaviourView, Effect, Indicator, Step, Surroundings};
 use roadwright_geometry::DVec2;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
 use std::collections::BTreeMap;
@@ -78,7 +78,7 @@ impl Stage {
         Self::with(agent, &scene)
     }
 
-    fn with(agent: Agent, scene: &Scene) -> Self {
+    fn with(agent: Agent, scene: &Surroundings) -> Self {
         let own = agent.content().facts;
         let other = own.and_then(|own| somebody_else(scene, &own));
         let waiting = own.and_then(|own| letters(scene, own.index).into_iter().next());
@@ -132,7 +132,7 @@ impl Stage {
 }
 
 /// The one ahead, or else the nearest.
-fn somebody_else(scene: &Scene, own: &AgentFacts) -> Option<Other> {
+fn somebody_else(scene: &Surroundings, own: &AgentFacts) -> Option<Other> {
     let leader = own.leader.and_then(|id| scene.with_id(id));
     let nearest = || {
         let near = scene.near(own.position, NEAREST);
@@ -148,7 +148,7 @@ fn driving(
     view: &BehaviourView,
     script: &str,
     parameters: &[(&'static str, f64)],
-) -> (Agent, Arc<Scene>) {
+) -> (Agent, Arc<Surroundings>) {
     let (behaviour, state) = &view.behaviour;
     // The memory of another script would be read as this one's under names that only happen to be
     // alike.
@@ -184,7 +184,7 @@ fn driving(
 }
 
 /// A made-up agent whose perception of its leader agrees with the vehicles in the scene.
-fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
+fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let (agent, scene) = made_up(1, parameters);
     let own = scene.with_id(1).copied();
     let leader = scene.with_id(2).copied();
@@ -215,7 +215,7 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
             (vec![own], NOTHING)
         }
     };
-    let scene = Arc::new(Scene::new(
+    let scene = Arc::new(Surroundings::new(
         agents,
         Vec::new(),
         vec!["car".into()].into(),
@@ -234,7 +234,7 @@ fn in_company(company: Company, parameters: &[(&'static str, f64)]) -> (Agent, A
 }
 
 /// An agent on a free road, and another one 10 m ahead of it.
-pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Scene>) {
+pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Arc<Surroundings>) {
     let leader = id.wrapping_add(1);
     let facts = |id: u64, index: u32, x: f64| AgentFacts {
         id,
@@ -262,7 +262,7 @@ pub(super) fn made_up(id: u64, parameters: &[(&'static str, f64)]) -> (Agent, Ar
         leader: (id != leader).then_some(leader),
         follower: None,
     };
-    let scene = Arc::new(Scene::new(
+    let scene = Arc::new(Surroundings::new(
         vec![facts(id, 0, 0.0), facts(leader, 1, 10.0)],
         Vec::new(),
         vec!["car".into()].into(),

@@ -59,7 +59,7 @@ fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mu
     let lanes = |entering: bool| lanes(subjects.scenario, junction, entering);
     let (leading_in, leading_out) = (lanes(true), lanes(false));
     for turn in rules.add.iter().chain(&rules.remove) {
-        for (lane, lanes, way) in [
+        for (lane, lanes, direction) in [
             (turn.from, &leading_in, "into the junction"),
             (turn.to, &leading_out, "out of it"),
         ] {
@@ -67,7 +67,9 @@ fn turns(subjects: &Subjects<'_>, junction: &Junction, at: At<'_>, findings: &mu
                 let RoadLane { road, lane } = lane;
                 findings.push(at.warning(
                     Code::DanglingTurn,
-                    format!("a turn names lane {lane} of {road}, which does not lead {way} here"),
+                    format!(
+                        "a turn names lane {lane} of {road}, which does not lead {direction} here"
+                    ),
                 ));
             }
         }

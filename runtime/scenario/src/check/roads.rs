@@ -48,9 +48,9 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     };
     let has_long = subjects.scenario.has_long_vehicles();
     for alley in Alleys::of(graph, has_long).list() {
-        let [way, _] = alley.ways;
-        let lanelet = graph.lanelet(way.lanelet);
-        let (from, to) = (lanelet.road_s(way.from), lanelet.road_s(way.to));
+        let [direction, _] = alley.directions;
+        let lanelet = graph.lanelet(direction.lanelet);
+        let (from, to) = (lanelet.road_s(direction.from), lanelet.road_s(direction.to));
         let who = match alley.passing {
             Passing::Nobody => "two cars",
             Passing::Cars => "a bus and a car",
@@ -61,7 +61,12 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
              {:.2} m from each other, and should be {:.2}; they drive there by turns",
             alley.distance, alley.wanted
         );
-        tell(way.lanelet, 0.5 * (way.from + way.to), Code::Alley, message);
+        tell(
+            direction.lanelet,
+            0.5 * (direction.from + direction.to),
+            Code::Alley,
+            message,
+        );
     }
     let mut told = BTreeSet::new();
     for (id, lanelet) in (0..).zip(graph.lanelets()) {

@@ -173,7 +173,14 @@ pub(super) fn trim(arms: &[Arm<'_>], corners: &[Corner], rules: &[CrossingRule],
 
 /// The crossings of a junction with its arms cut, in the order of the arms; those for which there is
 /// no room are flagged.
-pub(super) fn crossings(arms: &[Arm<'_>], trims: &[f64], corners: &[Corner], rules: &[CrossingRule], paths: &[ConnectingPath], flags: &mut Vec<Flag>) -> Vec<Crossing> {
+pub(super) fn crossings(
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    corners: &[Corner],
+    rules: &[CrossingRule],
+    paths: &[ConnectingPath],
+    flags: &mut Vec<Flag>,
+) -> Vec<Crossing> {
     if let Some((i, rule)) = around_node(arms, rules) {
         let held = 0.5 * width_of(&arms[i], rule) + GAP;
         if trims.iter().any(|trim| trim + 1e-3 < held) {

@@ -30,7 +30,12 @@ pub fn connecting_curve(start: Pose, end: Pose) -> Option<ReferenceLine> {
 
 /// The same between lanes that are bent where they end and begin, 1/m: lanes of one bend are joined by its
 /// arc, without spirals to a straight line and back, so that a ring stays round.
-pub(super) fn connecting_bend(start: Pose, bent_before: f64, end: Pose, bent_after: f64) -> Option<ReferenceLine> {
+pub(super) fn connecting_bend(
+    start: Pose,
+    bent_before: f64,
+    end: Pose,
+    bent_after: f64,
+) -> Option<ReferenceLine> {
     let local = start.to_local(end.position);
     let turn = wrap_angle(end.heading - start.heading);
     if local.length() > LONGEST {

@@ -540,7 +540,13 @@ impl<'a> Planner<'a> {
     }
 
     /// Whether vehicles of a class may drive from one arm of a cluster into another.
-    fn leads(&self, root: NodeId, from: (RoadId, RoadEnd), to: (RoadId, RoadEnd), class: VehicleClass) -> bool {
+    fn leads(
+        &self,
+        root: NodeId,
+        from: (RoadId, RoadEnd),
+        to: (RoadId, RoadEnd),
+        class: VehicleClass,
+    ) -> bool {
         let node_of = |(id, end): (RoadId, RoadEnd)| self.network.road(id).map(|r| r.node_at(end));
         let (Some(start), Some(goal)) = (node_of(from), node_of(to)) else {
             return false;

@@ -62,7 +62,13 @@ struct Link {
 
 /// All connecting paths of a junction, ordered by (from, to); none where there would be more than
 /// any junction has.
-pub(super) fn paths(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], round: Option<&Round>, flags: &mut Vec<Flag>) -> Vec<ConnectingPath> {
+pub(super) fn paths(
+    site: &Site<'_>,
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    round: Option<&Round>,
+    flags: &mut Vec<Flag>,
+) -> Vec<ConnectingPath> {
     let lanes = |arm: &Arm<'_>| {
         let section = match arm.end {
             RoadEnd::Start => arm.road.lane_sections.first(),
@@ -84,19 +90,20 @@ pub(super) fn paths(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], round: Opt
     paths
 }
 
-fn all_paths(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], round: Option<&Round>, flags: &mut Vec<Flag>) -> Vec<ConnectingPath> {
+fn all_paths(
+    site: &Site<'_>,
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    round: Option<&Round>,
+    flags: &mut Vec<Flag>,
+) -> Vec<ConnectingPath> {
     let mut paths = Vec::new();
     for (index, arm) in arms.iter().enumerate() {
         let entering = arm.lanes(trims[index], site.side, true);
         if entering.is_empty() {
             continue;
         }
-        let exits = exits(
-            site,
-            arms,
-            trims, round.is_some(),
-            index, entering[0].pose,
-        );
+        let exits = exits(site, arms, trims, round.is_some(), index, entering[0].pose);
         let mut links = links(&entering, &exits, site.side);
         let turn = |link: &Link| LaneTurn {
             from: road_lane(arm, entering[link.from].id),
@@ -116,8 +123,8 @@ fn all_paths(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], round: Option<&Ro
             }
             // Where roads only go on, arrows are about the junction beyond.
             if arms.len() > 2 {
-                let ways: Turns = exits.iter().map(|exit| exit.turn).collect();
-                let missing = lane.turns.iter().filter(|turn| !ways.contains(*turn));
+                let turns: Turns = exits.iter().map(|exit| exit.turn).collect();
+                let missing = lane.turns.iter().filter(|turn| !turns.contains(*turn));
                 flags.extend(missing.map(|turn| Flag::NoSuchTurn(lane_end(arm, lane.id), turn)));
             }
         }
@@ -149,9 +156,10 @@ fn all_paths(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], round: Option<&Ro
                 .filter(|(_, is_lost)| *is_lost);
             flags.extend(lost.map(|(lane, _)| Flag::NoExit(lane_end(arm, lane.id))));
         }
-        let ways_on: Vec<(usize, Turn)> = exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
-        let (at, ways) = ((index, &*entering), (&*known, &*ways_on));
-        let added = lane_turns::added(site, arms, (trims, round), at, ways);
+        let turns_by_arm: Vec<(usize, Turn)> =
+            exits.iter().map(|exit| (exit.arm, exit.turn)).collect();
+        let (at, turns) = ((index, &*entering), (&*known, &*turns_by_arm));
+        let added = lane_turns::added(site, arms, (trims, round), at, turns);
         for path in added {
             match path {
                 Ok(path) => paths.push(path),
@@ -180,7 +188,14 @@ pub(super) fn lane_end(arm: &Arm<'_>, lane: i8) -> LaneEnd {
 }
 
 /// The arms by which a vehicle may leave that enters from arm `index` in a pose.
-fn exits(site: &Site<'_>, arms: &[Arm<'_>], trims: &[f64], goes_round: bool, index: usize, pose: Pose) -> Vec<Exit> {
+fn exits(
+    site: &Site<'_>,
+    arms: &[Arm<'_>],
+    trims: &[f64],
+    goes_round: bool,
+    index: usize,
+    pose: Pose,
+) -> Vec<Exit> {
     let from = (arms[index].road_id, arms[index].end);
     let mut exits: Vec<_> = arms
         .iter()
@@ -496,7 +511,15 @@ fn add_openings(links: &mut Vec<Link>, entering: &[ArmLane], exits: &[Exit], sid
 }
 
 /// A link with its curve, round an island if there is one; `None` if no curve can be driven.
-pub(super) fn connecting_path(arm: &Arm<'_>, from: &ArmLane, to_arm: &Arm<'_>, to: &ArmLane, turn: Turn, kind: LinkKind, round: Option<&Round>) -> Option<ConnectingPath> {
+pub(super) fn connecting_path(
+    arm: &Arm<'_>,
+    from: &ArmLane,
+    to_arm: &Arm<'_>,
+    to: &ArmLane,
+    turn: Turn,
+    kind: LinkKind,
+    round: Option<&Round>,
+) -> Option<ConnectingPath> {
     let gap = (to.pose.position - from.pose.position).length();
     let bent = wrap_angle(to.pose.heading - from.pose.heading).abs();
     // Roads that continue each other may differ by a milliradian: a centimetre at their edge.
@@ -510,10 +533,7 @@ pub(super) fn connecting_path(arm: &Arm<'_>, from: &ArmLane, to_arm: &Arm<'_>, t
         // With the radius R = 1 / curvature of the line it is 1 / (R - lateral), lateral being to
         // the left.
         let bend = |lane: &ArmLane| lane.curvature / (1.0 - lane.curvature * lane.lateral);
-        Some(connecting_bend(
-            from.pose, bend(from),
-            to.pose, bend(to),
-        )?)
+        Some(connecting_bend(from.pose, bend(from), to.pose, bend(to))?)
     };
     let path = ConnectingPath {
         from: lane_end(arm, from.id),

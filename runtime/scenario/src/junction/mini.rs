@@ -207,7 +207,13 @@ impl Round {
 
     /// The way from a lane of one arm into one of another; `None` if it does not follow the ring, or
     /// none that could be driven does.
-    pub(super) fn curve(&self, arm: &Arm<'_>, from: &ArmLane, to_arm: &Arm<'_>, to: &ArmLane) -> Option<ReferenceLine> {
+    pub(super) fn curve(
+        &self,
+        arm: &Arm<'_>,
+        from: &ArmLane,
+        to_arm: &Arm<'_>,
+        to: &ArmLane,
+    ) -> Option<ReferenceLine> {
         let (start, end) = (self.arm(arm)?, self.arm(to_arm)?);
         let between = (self.turn * (end.bearing - start.bearing)).rem_euclid(TAU);
         let is_back = arm.road_id == to_arm.road_id && arm.end == to_arm.end;

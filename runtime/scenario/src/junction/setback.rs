@@ -49,10 +49,14 @@ impl Junction {
         lanes.sort_by_key(|(lane, _)| *lane);
         lanes.dedup_by_key(|(lane, _)| *lane);
         // Walked once, not for each lane anew.
-        let ways = self.paths.iter().filter_map(Way::of).collect::<Vec<_>>();
+        let paths = self
+            .paths
+            .iter()
+            .filter_map(DrivenPath::of)
+            .collect::<Vec<_>>();
         let mut setbacks: Vec<(LaneEnd, f64)> = Vec::new();
         for (lane, pose) in lanes {
-            let depth = swept(&ways, lane, pose, body);
+            let depth = swept(&paths, lane, pose, body);
             if depth > 0.0 {
                 setbacks.push((lane, (depth + GAP).min(MOST)));
             }
@@ -62,12 +66,12 @@ impl Junction {
 }
 
 /// A way through the junction: the arm that it comes from, and places along it.
-struct Way {
+struct DrivenPath {
     from: LaneEnd,
     places: Vec<Pose>,
 }
 
-impl Way {
+impl DrivenPath {
     fn of(path: &ConnectingPath) -> Option<Self> {
         let curve = path.curve.as_ref()?;
         let steps = (curve.length() / STEP).ceil() as usize;
@@ -80,12 +84,12 @@ impl Way {
 }
 
 /// How far before its end bodies swing over a lane, m.
-fn swept(ways: &[Way], lane: LaneEnd, end: Pose, body: Body) -> f64 {
+fn swept(paths: &[DrivenPath], lane: LaneEnd, end: Pose, body: Body) -> f64 {
     // Whoever comes from the same arm is behind its own line, and turns away from there.
-    let others = ways
+    let others = paths
         .iter()
-        .filter(|way| (way.from.road, way.from.end) != (lane.road, lane.end));
-    let places = others.flat_map(|way| &way.places);
+        .filter(|path| (path.from.road, path.from.end) != (lane.road, lane.end));
+    let places = others.flat_map(|path| &path.places);
     let near = places.filter(|place| may_swing_over(place, end, body));
     near.map(|place| depth(place, end, body))
         .fold(0.0, f64::max)

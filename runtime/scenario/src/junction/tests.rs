@@ -194,9 +194,9 @@ fn signals(junction: &Junction, speed: f64) -> Signals {
 
 /// A network of one-way roads along a ring, with an arm at each node; `way` is +1 for
 /// counter-clockwise.
-fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwork {
+fn ring(radius: f64, arms: u32, sense: f64, side: DrivingSide) -> crate::RoadNetwork {
     let mut network = crate::RoadNetwork::default();
-    let step = way * std::f64::consts::TAU / f64::from(arms);
+    let step = sense * std::f64::consts::TAU / f64::from(arms);
     let at = |i: u32, r: f64| unit(step * f64::from(i)) * r;
     let section = |forward: usize, backward: usize| CrossSection::driving(forward, backward, 4.0);
     let road = |from: u32, to: u32, line: ReferenceLine, section: CrossSection, side| {
@@ -220,14 +220,14 @@ fn ring(radius: f64, arms: u32, way: f64, side: DrivingSide) -> crate::RoadNetwo
     }
     for i in 0..arms {
         let next = (i + 1) % arms;
-        let heading = step * f64::from(i) + way * std::f64::consts::FRAC_PI_2;
+        let heading = step * f64::from(i) + sense * std::f64::consts::FRAC_PI_2;
         let start = roadwright_geometry::Pose {
             position: at(i, radius),
             heading,
         };
         let bend = roadwright_geometry::Segment::Arc {
             length: radius * step.abs(),
-            curvature: way / radius,
+            curvature: sense / radius,
         };
         let line = ReferenceLine::new(start, vec![bend]).unwrap();
         network.put_road(RoadId(i), road(i, next, line, section(1, 0), side));

@@ -68,7 +68,7 @@ impl LaneGraph {
         builder.index = LaneIndex::new(&builder.lanelets);
         builder.link_sections();
         builder.add_connections(network, layout, before);
-        builder.of_internal = builder.ways_out(network, side, layout, before);
+        builder.of_internal = builder.connections_out(network, side, layout, before);
         builder.open_junctions(network, layout);
         let nodes = network.nodes().map(|(id, _)| id);
         let stays = |road| !layout.internal.contains(&road);
@@ -370,7 +370,14 @@ impl Builder {
 
     /// The lanelet of a path by the numbers of junction and path; [`NO_LANELET`] where the lanes
     /// meet without a gap.
-    fn add_connection(&mut self, junction: usize, number: usize, path: &ConnectingPath, from: LaneletId, to: LaneletId) -> LaneletId {
+    fn add_connection(
+        &mut self,
+        junction: usize,
+        number: usize,
+        path: &ConnectingPath,
+        from: LaneletId,
+        to: LaneletId,
+    ) -> LaneletId {
         let push = |curve: &ReferenceLine| {
             let headings = [curve.start().heading, curve.end().heading];
             self.lines.push_between(&curve_points(curve), headings)
@@ -521,7 +528,14 @@ fn listed(all: &mut Vec<LaneletId>, count: usize, links: &[(LaneletId, LaneletId
 
 /// Points on the centre of a lane between two distances, in the direction of driving, and its mean
 /// width.
-fn lane_points(road: &Road, section: usize, place: usize, from: f64, to: f64, forward: bool) -> (Vec<DVec2>, f64) {
+fn lane_points(
+    road: &Road,
+    section: usize,
+    place: usize,
+    from: f64,
+    to: f64,
+    forward: bool,
+) -> (Vec<DVec2>, f64) {
     let section = &road.lane_sections[section];
     let distances = lane_distances(road, section, from, to);
     let mut width = 0.0;

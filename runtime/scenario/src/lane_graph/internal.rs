@@ -27,7 +27,13 @@ const ON_LANE: f64 = 2.0;
 impl Builder {
     /// For each lane of a road within a junction what stands for places on it; copied where all connections
     /// of the junction are. O(lanes within junctions * connections of theirs).
-    pub(super) fn ways_out(&self, network: &RoadNetwork, side: DrivingSide, layout: &Layout, before: Option<Before<'_>>) -> BTreeMap<(RoadId, i8), LaneletId> {
+    pub(super) fn connections_out(
+        &self,
+        network: &RoadNetwork,
+        side: DrivingSide,
+        layout: &Layout,
+        before: Option<Before<'_>>,
+    ) -> BTreeMap<(RoadId, i8), LaneletId> {
         let mut found = BTreeMap::new();
         if layout.internal.is_empty() {
             return found;
@@ -41,12 +47,12 @@ impl Builder {
                 continue;
             };
             if let Some(before) = before.filter(|_| self.copied_junctions[junction]) {
-                found.extend(self.copied_ways_out(id, before.graph));
+                found.extend(self.copied_connections_out(id, before.graph));
                 continue;
             }
             let paths = firsts[junction]..firsts[junction + 1];
             for (lane, pose) in middles(road, side) {
-                if let Some(to) = self.way_out(paths.clone(), pose) {
+                if let Some(to) = self.connection_out(paths.clone(), pose) {
                     found.insert((id, lane), to);
                 }
             }
@@ -55,7 +61,7 @@ impl Builder {
     }
 
     /// What stood for the lanes of a road before.
-    fn copied_ways_out(
+    fn copied_connections_out(
         &self,
         road: RoadId,
         before: &LaneGraph,
@@ -65,7 +71,7 @@ impl Builder {
     }
 
     /// The lanelet behind the connection that lies nearest to a place and leads the same way.
-    fn way_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletId> {
+    fn connection_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletId> {
         let near = self.paths[paths].iter().filter_map(|path| {
             if path.between == NO_LANELET {
                 return None;

@@ -287,7 +287,12 @@ impl LaneGraph {
     }
 
     /// What a vehicle has followed that drives from one lanelet onto the next; `None` if it must not.
-    pub fn followed_onto(&self, followed: &Followed, from: LaneletId, to: LaneletId) -> Option<Followed> {
+    pub fn followed_onto(
+        &self,
+        followed: &Followed,
+        from: LaneletId,
+        to: LaneletId,
+    ) -> Option<Followed> {
         match (self.lanelet(from).road(), self.lanelet(to).road()) {
             // A connection belongs to the road that it leaves.
             (_, None) => Some(followed.clone()),

@@ -114,10 +114,10 @@ impl Site<'_> {
             return None;
         }
         draft.apply(rules(draft.now(), slip, &from, &to)?).ok()?;
-        let ways = (from.inner, to.inner);
+        let roads = (from.inner, to.inner);
         let laid_out = self.layout_after(draft.now());
         let junction = laid_out.junction_at(self.node)?;
-        let turn = without_turn(draft.now(), junction, self.node, ways)?;
+        let turn = without_turn(draft.now(), junction, self.node, roads)?;
         draft.apply(turn).ok()?;
         let fits = self.fits(draft.now(), slip, &from, &to);
         fits.then(|| draft.edit())
@@ -201,10 +201,10 @@ impl Site<'_> {
         let is_clean = |node: NodeId| {
             at(node).is_some_and(|junction| junction.nodes.len() == 1 && junction.flags.is_empty())
         };
-        let leads = |node: NodeId, ways: (RoadId, RoadId)| {
+        let leads = |node: NodeId, roads: (RoadId, RoadId)| {
             let paths = at(node).into_iter().flat_map(|junction| &junction.paths);
-            let mut ways = paths.filter(|path| (path.from.road, path.to.road) == ways);
-            ways.any(|path| path.min_radius() >= RADIUS)
+            let mut roads = paths.filter(|path| (path.from.road, path.to.road) == roads);
+            roads.any(|path| path.min_radius() >= RADIUS)
         };
         let is_as_before = at(self.node).is_some_and(|junction| {
             junction.nodes == self.junction.nodes

@@ -62,9 +62,9 @@ pub fn turn_lanes(scenario: &Scenario, node: NodeId, length: f64) -> Result<Edit
     let mut edits = Vec::new();
     let mut wider = BTreeMap::new();
     for arm in &junction.arms {
-        let ways = junction.paths.iter();
-        let ways = ways.filter(|way| (way.from.road, way.from.end) == (arm.road, arm.end));
-        let turns: Turns = ways.map(|way| way.turn).collect();
+        let paths = junction.paths.iter();
+        let paths = paths.filter(|path| (path.from.road, path.from.end) == (arm.road, arm.end));
+        let turns: Turns = paths.map(|path| path.turn).collect();
         let elsewhere = turns.with(far, false).with(Turn::UTurn, false);
         // A street that leads back to the same junction gets one lane.
         let has_one = wider.contains_key(&arm.road);

@@ -28,8 +28,8 @@ pub fn without_turn(
         });
     } else {
         let paths = junction.paths.iter();
-        let ways = paths.filter(|path| (path.from.road, path.to.road) == (from, to));
-        for path in ways {
+        let meant = paths.filter(|path| (path.from.road, path.to.road) == (from, to));
+        for path in meant {
             let [from, to] = [path.from, path.to].map(|end| RoadLane {
                 road: end.road,
                 lane: end.lane,

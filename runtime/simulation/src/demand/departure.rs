@@ -227,12 +227,12 @@ impl Room<'_> {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
         let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
-            let way = alleys.way(side);
+            let way = alleys.direction(side);
             let is_heeded = alleys.passing(side).holds_up(own.is_long(), true);
             is_heeded && body.1 > way.from && body.0 < way.to
         });
         sides.all(|&side| {
-            let inside = alleys.way(side).to;
+            let inside = alleys.direction(side).to;
             self.is_empty_of_oncoming(side, own) && self.meets_nobody_beyond((lanelet, inside), own)
         })
     }
@@ -272,7 +272,7 @@ impl Room<'_> {
         let (ground, space) = (self.bodies.ground, space(own));
         let mut s = start;
         for &side in ground.alleys().on(lanelet) {
-            let way = ground.alleys().way(side);
+            let way = ground.alleys().direction(side);
             let is_heeded = ground.alleys().passing(side).holds_up(own.is_long(), true);
             if way.from < start || !is_heeded {
                 continue;
@@ -305,7 +305,7 @@ impl Room<'_> {
         let other = (alley, !is_second);
         let passing = self.bodies.ground.alleys().passing(other);
         let holds_up = |kind: &VehicleType| passing.holds_up(own.is_long(), kind.is_long());
-        let facing = self.bodies.ground.alleys().way(other);
+        let facing = self.bodies.ground.alleys().direction(other);
         // Who has appeared since junctions last looked is known to the index only.
         let mut there = self.index.on_lanelet(facing.lanelet).iter();
         let is_outside = there.all(|entry| {

@@ -167,7 +167,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
     let (graph, alleys) = (world.lane_graph(), world.ground().alleys());
     let mut seen = Vec::new();
     for (number, alley) in (0..).zip(alleys.list()) {
-        let way = alley.ways[0];
+        let way = alley.directions[0];
         if graph.lanelet(way.lanelet).road() != Some(road) {
             continue;
         }

@@ -6,7 +6,7 @@ pub(crate) use log::Log;
 pub use log::{LogLine, Mark};
 
 use crate::agents::Census;
-use roadwright_agent::{Message, Scene};
+use roadwright_agent::{Message, Surroundings};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -98,7 +98,7 @@ impl Messages {
     /// Keeps the messages for agents that have not been asked yet.
     pub(crate) fn drop_read(
         &mut self,
-        read: &Arc<Scene>,
+        read: &Arc<Surroundings>,
         agents: Census<'_>,
         mut was_asked: impl FnMut(u32) -> bool,
     ) {

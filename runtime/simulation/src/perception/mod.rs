@@ -98,7 +98,7 @@ impl Look {
     pub(crate) fn of(module: &Module<dyn Controller>) -> Self {
         Self {
             ahead: module.lookahead(),
-            at_way: module.logic.looks_at_way(),
+            at_way: module.logic.looks_at_path(),
             along_bend: module.aims_along_bend(),
         }
     }

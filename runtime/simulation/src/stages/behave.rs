@@ -7,7 +7,7 @@ use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::Travel;
 use crate::traffic::Lanes;
-use roadwright_agent::{Effects, Scene, Step};
+use roadwright_agent::{Effects, Step, Surroundings};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
 use std::sync::Arc;
@@ -88,7 +88,7 @@ fn ask(
     world: &Effecting<'_>,
     instance: usize,
     due: (&[u32], &[u64]),
-    scene: Option<&Arc<Scene>>,
+    scene: Option<&Arc<Surroundings>>,
 ) -> Vec<Effects> {
     let instance = &world.modules.pools.behaviour.instances[instance];
     let (module, moment) = (instance.module(), world.clock.moment(instance.rate));

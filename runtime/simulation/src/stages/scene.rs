@@ -10,7 +10,9 @@ use crate::modules::Modules;
 use crate::perception::{OPEN_GROUND_SPEED, View};
 use crate::route::Goal;
 use crate::traffic::{SignalStates, look_at_signals};
-use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, SignalFacts, Slot};
+use roadwright_agent::{
+    AgentFacts, BehaviourView, LogicState, Message, SignalFacts, Slot, Surroundings,
+};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::RoadId;
@@ -32,7 +34,7 @@ pub(crate) struct Onlooking<'a> {
 impl Onlooking<'_> {
     /// The driving agents with mail in the order of its receivers, and the outlook of those who
     /// look.
-    pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[u32]) -> Scene {
+    pub(crate) fn scene(&self, mail: Vec<Message>, looking: &[u32]) -> Surroundings {
         let (view, ground) = (&self.view, self.view.ground);
         let (mut facts, leaders): (Vec<AgentFacts>, Vec<Option<u32>>) = view
             .agents
@@ -45,7 +47,7 @@ impl Onlooking<'_> {
         note_followers(&mut facts, &leaders);
         // Lists that change rarely are shared with the world and not copied for each scene.
         let names = (view.types.names.clone(), self.modules.names.clone());
-        let mut scene = Scene::new(facts, mail, names.0, names.1);
+        let mut scene = Surroundings::new(facts, mail, names.0, names.1);
         scene.groups = self.messages.groups.clone();
         scene.lane_middles = ground.lane_middles().clone();
         scene.places = ground.places.clone();

@@ -4,7 +4,7 @@ use super::*;
 use crate::builtin_modules;
 use crate::testing::{draw_street, street};
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, StepBoundary,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, StepBoundary,
 };
 use roadwright_agent::{Step, Swap};
 use roadwright_geometry::{DVec2, HeightField};
@@ -120,9 +120,11 @@ fn listening(scenario: &mut Scenario) -> (Registry, Told) {
     let told = Told::default();
     let ears = told.clone();
     let mut registry = builtin_modules();
-    registry.add(Entry::<dyn Controller>::new(LISTENER, &[], move || {
-        Box::new(Listener(ears.clone()))
-    }));
+    registry.add(ModuleEntry::<dyn Controller>::new(
+        LISTENER,
+        &[],
+        move || Box::new(Listener(ears.clone())),
+    ));
     let stack = Stack::with_controller("listener");
     let edit = Edit::Stack("listener".into(), Some(Box::new(stack)));
     scenario.apply(edit).unwrap();

@@ -257,10 +257,10 @@ impl Draft {
 }
 
 /// A place on open ground, moved back along its heading, m.
-fn moved_back(place: Place, way: f64) -> Place {
+fn moved_back(place: Place, distance: f64) -> Place {
     match place {
         Place::Ground(at) => {
-            let moved = DVec2::new(at.x.get(), at.y.get()) - way * unit(at.heading.get());
+            let moved = DVec2::new(at.x.get(), at.y.get()) - distance * unit(at.heading.get());
             Place::ground(moved.x, moved.y, at.heading.get())
         }
         Place::Lane(_) => place,

@@ -17,7 +17,7 @@ mod shifting;
 pub use curve::TorqueCurve;
 pub use driver::{DriveState, Driver, PedalCommand, Pedals};
 pub use reading::DriveReading;
-pub use run::{Energy, Run};
+pub use run::{Energy, StraightRun};
 pub use shifting::Shifting;
 
 use crate::dynamic::GRAVITY;
@@ -267,7 +267,7 @@ pub(crate) mod tests {
         let acceleration = n * wheel / 0.41 / 1040.0;
         assert!((train.full_acceleration(&train.gears[1], speed) - acceleration).abs() < 1e-6);
         // The drive that the bench and the level use gives the same.
-        let mut run = Run::new(&train, speed, 0.0);
+        let mut run = StraightRun::new(&train, speed, 0.0);
         run.shifting.gear = 1;
         let pedals = Pedals {
             throttle: 1.0,

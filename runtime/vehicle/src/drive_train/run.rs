@@ -38,7 +38,7 @@ impl Energy {
 
 /// A vehicle that drives straight on.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run<'a> {
+pub struct StraightRun<'a> {
     train: &'a DriveTrain,
     /// Rise of the road, rad.
     grade: f64,
@@ -56,7 +56,7 @@ pub struct Run<'a> {
     pub energy: Energy,
 }
 
-impl<'a> Run<'a> {
+impl<'a> StraightRun<'a> {
     /// A vehicle at a speed, m/s, on a road that rises by an angle, rad, in the gear for that speed.
     pub fn new(train: &'a DriveTrain, speed: f64, grade: f64) -> Self {
         let mut shifting = Shifting::default();
@@ -97,10 +97,10 @@ impl<'a> Run<'a> {
             dt
         };
         let after = after.max(0.0);
-        let way = 0.5 * (self.speed + after) * time;
-        self.account(&forces, after, way, time);
+        let travelled = 0.5 * (self.speed + after) * time;
+        self.account(&forces, after, travelled, time);
         self.acceleration = (after - self.speed) / dt;
-        self.distance += way;
+        self.distance += travelled;
         self.time += dt;
         self.speed = after;
     }
@@ -124,13 +124,13 @@ impl<'a> Run<'a> {
 
     /// Adds up energies of a step over `way` metres: that of the engine from its own speed and torque,
     /// the others from forces and way.
-    fn account(&mut self, forces: &Forces, after: f64, way: f64, time: f64) {
+    fn account(&mut self, forces: &Forces, after: f64, travelled: f64, time: f64) {
         let (train, gear) = (self.train, self.shifting.gear_of(self.train));
         // Back from the force at the wheels, since grip may have taken from what the throttle asked
         // for.
         let torque = forces.drive * train.radius / (gear.ratio * train.efficiency);
         // Of the shaft behind the clutch, in this step, rad.
-        let turned = way / train.radius * gear.ratio;
+        let turned = travelled / train.radius * gear.ratio;
         let idles = train.curve.idle_rpm() * TAU / 60.0 * time;
         let energy = &mut self.energy;
         // The engine turns with the shaft but never slower than it idles; what it turns more slips in
@@ -138,10 +138,10 @@ impl<'a> Run<'a> {
         energy.engine += torque * turned.max(idles);
         energy.clutch += torque * (idles - turned).max(0.0);
         energy.gearbox += torque * turned * (1.0 - train.efficiency);
-        energy.drag += forces.drag * way;
-        energy.rolling += forces.rolling * way;
-        energy.brakes += forces.brake * way;
-        energy.height += forces.slope * way;
+        energy.drag += forces.drag * travelled;
+        energy.rolling += forces.rolling * travelled;
+        energy.brakes += forces.brake * travelled;
+        energy.height += forces.slope * travelled;
         energy.kinetic += 0.5 * train.mass * (after * after - self.speed * self.speed);
     }
 }
@@ -171,7 +171,7 @@ mod tests {
         brake: 0.0,
     };
 
-    fn run(mut run: Run<'_>, pedals: Pedals, seconds: f64, dt: f64) -> Run<'_> {
+    fn run(mut run: StraightRun<'_>, pedals: Pedals, seconds: f64, dt: f64) -> StraightRun<'_> {
         for _ in 0..(seconds / dt).round() as u32 {
             run.step(pedals, dt);
         }
@@ -201,7 +201,7 @@ mod tests {
                     0.0,
                 ),
             ] {
-                let end = run(Run::new(&train, speed, grade), pedals, 30.0, 0.005);
+                let end = run(StraightRun::new(&train, speed, grade), pedals, 30.0, 0.005);
                 let missing = end.energy.unaccounted();
                 assert!(missing < 0.01, "{missing} of {:?}", end.energy);
                 // Nothing of it is negative, and something was done.
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn the_gearbox_goes_through_its_gears_and_back() {
         let train = willys();
-        let mut drive = Run::new(&train, 0.0, 0.0);
+        let mut drive = StraightRun::new(&train, 0.0, 0.0);
         let (mut ups, mut last) = (Vec::new(), 0);
         for _ in 0..12_000 {
             drive.step(FULL, 0.005);
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn a_gear_that_there_is_not_becomes_the_highest() {
         let train = willys();
-        let mut drive = Run::new(&train, 5.0, 0.0);
+        let mut drive = StraightRun::new(&train, 5.0, 0.0);
         drive.shifting.gear = 200;
         drive.step(FULL, 0.005);
         assert!(usize::from(drive.shifting.gear) < train.gears.len());
@@ -256,7 +256,7 @@ mod tests {
     #[test]
     fn top_speed_is_where_it_ends_up() {
         for train in [willys(), enviro()] {
-            let end = run(Run::new(&train, 0.0, 0.0), FULL, 240.0, 0.01);
+            let end = run(StraightRun::new(&train, 0.0, 0.0), FULL, 240.0, 0.01);
             let ratio = end.speed / train.top_speed();
             assert!((ratio - 1.0).abs() < 0.02, "{} {ratio}", end.speed);
         }
@@ -274,7 +274,7 @@ mod tests {
                 throttle: 0.0,
                 brake: 1.0,
             };
-            let end = run(Run::new(&train, 20.0, 0.0), pedals, 20.0, dt);
+            let end = run(StraightRun::new(&train, 20.0, 0.0), pedals, 20.0, dt);
             let exact = 400.0 / (2.0 * train.hardest_braking());
             assert!(
                 (end.distance / exact - 1.0).abs() < 1e-6,

@@ -81,9 +81,9 @@ impl DynamicState {
         if weight == 0.0 || after.weight(slides) == 0.0 {
             after = rolling(model, along, wheels);
         }
-        let way = 0.5 * (before.along + along) * moving;
+        let travelled = 0.5 * (before.along + along) * moving;
         let motions = (before, after, slides);
-        self.moved(model, motions, wheels, way, moving)
+        self.moved(model, motions, wheels, travelled, moving)
     }
 
     /// Moves the body by the mean of two motions: `way` metres along it in `moving` seconds.
@@ -92,7 +92,7 @@ impl DynamicState {
         model: &SingleTrack,
         (before, after, slides): (Planar, Planar, bool),
         wheels: f64,
-        way: f64,
+        travelled: f64,
         moving: f64,
     ) -> Self {
         let seen = |motion: Planar, wheels: f64| {
@@ -107,9 +107,9 @@ impl DynamicState {
         let drift = 0.5 * (from.1 + to.1) * moving;
         let mut pose = self.pose;
         // A vehicle that stands keeps its pose to the bit.
-        if way != 0.0 || turned != 0.0 || drift != 0.0 {
+        if travelled != 0.0 || turned != 0.0 || drift != 0.0 {
             let (sin, cos) = sin_cos(pose.heading + 0.5 * turned);
-            let step = DVec2::new(cos * way - sin * drift, sin * way + cos * drift);
+            let step = DVec2::new(cos * travelled - sin * drift, sin * travelled + cos * drift);
             pose = Pose {
                 position: pose.position + step,
                 heading: wrap_angle(pose.heading + turned),
@@ -303,8 +303,11 @@ mod tests {
                 let end = drive(at(20.0), &model, (-50.0, 0.0), (20.0, dt));
                 assert_eq!(end.speed, 0.0);
                 let exact = 400.0 / (2.0 * braking);
-                let way = end.pose.position.x;
-                assert!((way - exact).abs() < 1e-5, "{way} m, not {exact} at {dt}");
+                let travelled = end.pose.position.x;
+                assert!(
+                    (travelled - exact).abs() < 1e-5,
+                    "{travelled} m, not {exact} at {dt}"
+                );
             }
         }
     }
@@ -393,7 +396,7 @@ mod tests {
     }
 
     #[test]
-    fn backwards_it_turns_the_way_that_its_wheels_point() {
+    fn backwards_it_turns_where_its_wheels_point() {
         let mut wish = Wish {
             acceleration: 1.0,
             is_reversing: true,

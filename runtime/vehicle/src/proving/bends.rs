@@ -48,25 +48,25 @@ pub(super) fn braking(
     };
     let parts = 10_000;
     let part = from / f64::from(parts);
-    let ways = (0..parts).map(|number| {
+    let distances = (0..parts).map(|number| {
         let speed = (f64::from(number) + 0.5) * part;
         let train = subject.train.as_ref();
         let resisted = train.map_or(0.0, |train| train.resistance(speed) / train.mass);
         // Grip bounds what the wheels pass on, not what the air takes.
         speed * part / (braking + resisted)
     });
-    let (mut exact, mut ways_to) = (0.0, vec![[0.0, 0.0]]);
-    for (number, way) in (1..).zip(ways) {
-        exact += way;
+    let (mut exact, mut distances_to) = (0.0, vec![[0.0, 0.0]]);
+    for (number, distance) in (1..).zip(distances) {
+        exact += distance;
         if number % SHOWN == 0 {
-            ways_to.push([exact, f64::from(number) * part]);
+            distances_to.push([exact, f64::from(number) * part]);
         }
     }
     // They were added up from rest to the speed, and are driven the other way round.
-    let closed = ways_to
+    let closed = distances_to
         .iter()
         .rev()
-        .map(|[way, speed]| [exact - way, *speed]);
+        .map(|[distance, speed]| [exact - distance, *speed]);
     recorder.series("integral of v dv / a", Look::Dashed, closed);
     let note = format!("from {from:.1} m/s; steps of 10, 5 and 2.5 ms differ by {spread:.5}");
     Measured {

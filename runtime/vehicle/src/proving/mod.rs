@@ -1,6 +1,6 @@
 //! The proving ground: manoeuvres that measure a vehicle file, each held to what its numbers say.
 //!
-//! Straight drives use the drive train by itself ([`crate::drive_train::Run`]); bends use the dynamic
+//! Straight drives use the drive train by itself ([`crate::drive_train::StraightRun`]); bends use the dynamic
 //! one-track model with that drive train, or with the file's `performance` if it has none. Slopes across,
 //! tipping over, bumps, steps and gaps use the vehicle of rigid bodies; files without a suspension have
 //! none, and what needs it does not apply, and says so.

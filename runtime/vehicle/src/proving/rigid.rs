@@ -4,7 +4,7 @@ use super::grounds::{Course, Obstruction, Slope};
 use super::plot::{Look, MarkAxis, Recorder, Trials};
 use super::{Bound, Measured};
 use crate::dynamic::GRAVITY;
-use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, RigidModel, Surface, Yard};
+use crate::rigid::{ALL_LAYERS, CarEntry, CarState, Controls, RigidModel, Surface, Yard};
 use glam::DQuat;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::{atan, sin, sin_cos, tan, wrap_angle};
@@ -72,7 +72,7 @@ impl<'a, S: Surface> Trial<'a, S> {
         mut see: impl FnMut(f64, &CarState),
     ) -> bool {
         (1..=(seconds / DT).round() as u32).all(|number| {
-            let entry = Entry {
+            let entry = CarEntry {
                 model: self.model,
                 state: &mut self.state,
                 controls,
@@ -315,11 +315,11 @@ pub(super) fn half_round(model: &RigidModel, recorder: &mut Recorder) -> Measure
         );
         trial.state.roll(*speed);
         let mut worst = 0.0f64;
-        let way = 4.0 * model.half_size.x + 15.0;
-        if way > speed * LONGEST {
+        let distance = 4.0 * model.half_size.x + 15.0;
+        if distance > speed * LONGEST {
             return false;
         }
-        let steps = (way / speed / DT) as u32;
+        let steps = (distance / speed / DT) as u32;
         // Upwards only: a hull that falls is weightless at most, and its landing is a lift again.
         let mut line = Vec::new();
         let keeps = (1..=steps).all(|number| {

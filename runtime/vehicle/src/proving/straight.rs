@@ -2,7 +2,7 @@
 
 use super::plot::{Look, MarkAxis, Recorder};
 use super::{Bound, Measured};
-use crate::drive_train::{DriveTrain, Gear, Pedals, Run};
+use crate::drive_train::{DriveTrain, Gear, Pedals, StraightRun};
 use crate::dynamic::{GRAVITY, SingleTrack};
 use roadwright_geometry::math::{atan, cos, ln, sin};
 use roadwright_scenario::vehicle_file::VehicleFile;
@@ -33,8 +33,9 @@ pub(super) fn acceleration(train: &DriveTrain, recorder: &mut Recorder) -> Measu
     recorder.mark(MarkAxis::Y, target, "80 % of the top speed");
     let gears = train.gears.iter();
     let labels: Vec<_> = gears.map(|gear| format!("gear {}", gear.name)).collect();
-    let label = |run: &Run<'_>| &labels[usize::from(run.shifting.gear).min(labels.len() - 1)];
-    let mut run = Run::new(train, 0.0, 0.0);
+    let label =
+        |run: &StraightRun<'_>| &labels[usize::from(run.shifting.gear).min(labels.len() - 1)];
+    let mut run = StraightRun::new(train, 0.0, 0.0);
     recorder.sample(label(&run), [0.0, 0.0]);
     while run.speed < target && run.time < LONGEST {
         let before = label(&run);
@@ -91,7 +92,7 @@ pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured
         train.top_speed(),
         "by revs or balance of forces",
     );
-    let mut run = Run::new(train, 0.0, 0.0);
+    let mut run = StraightRun::new(train, 0.0, 0.0);
     while run.time < LONGEST {
         recorder.sample("full throttle", [run.time, run.speed]);
         run.step(FULL, 2.0 * DT);
@@ -109,7 +110,7 @@ pub(super) fn top_speed(train: &DriveTrain, recorder: &mut Recorder) -> Measured
 pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     recorder.axes("time, s", "speed, m/s");
     let (from, to) = (0.6 * train.top_speed(), 0.3 * train.top_speed());
-    let mut run = Run::new(train, from, 0.0);
+    let mut run = StraightRun::new(train, from, 0.0);
     while run.speed > to && run.time < LONGEST {
         recorder.sample("without throttle", [run.time, run.speed]);
         run.step(NONE, DT);
@@ -136,7 +137,7 @@ pub(super) fn coast_down(train: &DriveTrain, recorder: &mut Recorder) -> Measure
 /// The steepest grade that it starts on and climbs 20 m, be it slowly; held to force over weight.
 pub(super) fn grade(train: &DriveTrain, recorder: &mut Recorder) -> Measured {
     let climbs = |grade: f64| {
-        let mut run = Run::new(train, 0.0, grade);
+        let mut run = StraightRun::new(train, 0.0, grade);
         while run.time < LONGEST && run.distance < 20.0 {
             run.step(FULL, 2.0 * DT);
         }

@@ -3,7 +3,7 @@
 use super::plot::{Look, Recorder};
 use super::{Measured, Subject};
 use crate::one_track::{OneTrackLimits, OneTrackState, step};
-use crate::trailer::{TrailerState, Train, way_to_jackknife};
+use crate::trailer::{TrailerState, Train, distance_to_jackknife};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
 use std::f64::consts::{FRAC_PI_3, PI};
@@ -32,25 +32,24 @@ pub(super) fn jackknife(
     if first.lock < TO {
         return Err("the first trailer touches what tows it before 60 degrees");
     }
-    let exact = way_to_jackknife(first.to_axle, FROM, TO);
+    let exact = distance_to_jackknife(first.to_axle, FROM, TO);
     recorder.axes("way in reverse, m", "angle of the first trailer, rad");
-    let ways = STEPS.map(|dt| {
+    let distances = STEPS.map(|dt| {
         let mut line = vec![[0.0, FROM]];
         // A trailer may be so long that the closed form has no end.
         let most = (4.0 * exact).min(SPEED * LONGEST);
-        let way = way(&train, &subject.limits, most, dt, &mut line);
+        let distance = distance(&train, &subject.limits, most, dt, &mut line);
         recorder.series(format!("steps of {} ms", 1e3 * dt), Look::Line, line);
-        way
+        distance
     });
     let closed = (0..=POINTS).map(|number| {
         let angle = FROM + (TO - FROM) * f64::from(number) / f64::from(POINTS);
-        [way_to_jackknife(first.to_axle, FROM, angle), angle]
+        [distance_to_jackknife(first.to_axle, FROM, angle), angle]
     });
     recorder.series("d ln(tan(a / 2) / tan 2.5 deg)", Look::Dashed, closed);
-    let spread = ways
-        .iter()
-        .fold(0.0f64, |worst, way| worst.max((way - ways[2]).abs()))
-        / exact;
+    let spread = distances.iter().fold(0.0f64, |worst, distance| {
+        worst.max((distance - distances[2]).abs())
+    }) / exact;
     let behind = -first.coupling;
     let note = format!(
         "coupling {behind:.2} m behind the rear axle, {:.2} m to its own; steps of 50, 20 and 10 ms \
@@ -59,13 +58,13 @@ pub(super) fn jackknife(
     );
     Ok(Measured {
         sound: spread < 0.02,
-        ..Measured::near(ways[2], exact, 0.02, note)
+        ..Measured::near(distances[2], exact, 0.02, note)
     })
 }
 
 /// The way until the first trailer stands at the angle, at most some metres; ways and angles until then
 /// are added to a line.
-fn way(
+fn distance(
     train: &Train,
     limits: &OneTrackLimits,
     most: f64,
@@ -79,7 +78,7 @@ fn way(
         ..OneTrackState::default()
     };
     let mut states: Vec<TrailerState> = train.straight(Pose::default());
-    let (mut way, mut before) = (0.0, FROM);
+    let (mut distance, mut before) = (0.0, FROM);
     for state in &mut states {
         state.heading = -FROM;
     }
@@ -92,7 +91,7 @@ fn way(
             heading: state.heading,
         };
     }
-    while way < most {
+    while distance < most {
         car = step(&car, limits, 0.0, 0.0, dt);
         let pose = Pose {
             heading: wrap_angle(car.pose.heading - PI),
@@ -102,12 +101,12 @@ fn way(
         let angle = wrap_angle(pose.heading - states[0].heading).abs();
         if angle >= TO {
             // Within the step in proportion.
-            let end = way + SPEED * dt * (TO - before) / (angle - before);
+            let end = distance + SPEED * dt * (TO - before) / (angle - before);
             line.push([end, TO]);
             return end;
         }
-        (way, before) = (way + SPEED * dt, angle);
-        line.push([way, angle]);
+        (distance, before) = (distance + SPEED * dt, angle);
+        line.push([distance, angle]);
     }
     f64::INFINITY
 }

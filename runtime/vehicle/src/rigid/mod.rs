@@ -52,4 +52,4 @@ pub use surface::{Flat, Surface};
 pub use towed::{Joint, Towed};
 pub use tracks::Tracks;
 pub use wheels::WheelState;
-pub use yard::{ALL_LAYERS, Entry, LooseEntry, Mover, Still, Yard};
+pub use yard::{ALL_LAYERS, CarEntry, KinematicBody, LooseEntry, Still, Yard};

@@ -275,7 +275,7 @@ fn give_way(brush: Brush, grip: &Grip, (velocity, rim): (DVec2, f64), dt: f64) -
 mod tests {
     use super::*;
     use crate::drive_train::tests::shipped;
-    use crate::rigid::{ALL_LAYERS, Entry, Flat, Yard};
+    use crate::rigid::{ALL_LAYERS, CarEntry, Flat, Yard};
     use roadwright_geometry::math::wrap_angle;
 
     fn t_28() -> RigidModel {
@@ -292,7 +292,7 @@ mod tests {
         let yard = Yard::new(&Flat, 200.0);
         let (mut turned, mut heading) = (0.0, state.pose(model).heading);
         for _ in 0..(seconds / dt).round() as u32 {
-            let entry = Entry {
+            let entry = CarEntry {
                 model,
                 state,
                 controls,
@@ -382,9 +382,12 @@ mod tests {
         // The brakes stop what turns as well.
         let turns = model.turning_mass * model.wheels.len() as f64 / model.mass;
         let exact = 100.0 / (2.0 * train.hardest_braking()) * (1.0 + turns);
-        let way = state.pose(&model).position.x + model.rear;
+        let travelled = state.pose(&model).position.x + model.rear;
         // Air and rolling help a little.
-        assert!(way < 1.01 * exact && way > 0.93 * exact, "{way} {exact}");
+        assert!(
+            travelled < 1.01 * exact && travelled > 0.93 * exact,
+            "{travelled} {exact}"
+        );
     }
 
     #[test]
@@ -420,7 +423,7 @@ mod tests {
                 };
                 let yard = Yard::new(&Flat, 200.0);
                 for _ in 0..50 {
-                    let entry = Entry {
+                    let entry = CarEntry {
                         model: &model,
                         state: &mut state,
                         controls,

@@ -26,7 +26,7 @@ const MOST_SUBSTEPS: f64 = 4096.0;
 
 /// A vehicle in a step.
 #[derive(Debug)]
-pub struct Entry<'a> {
+pub struct CarEntry<'a> {
     /// What it is.
     pub model: &'a RigidModel,
     /// Where it is.
@@ -62,7 +62,7 @@ pub struct Still {
 
 /// A body that nothing stops: a vehicle of another level.
 #[derive(Debug, Clone, Copy)]
-pub struct Mover {
+pub struct KinematicBody {
     /// Half of length, width and height, m.
     pub half_size: DVec3,
     /// Its middle at the end of the step, m.
@@ -82,7 +82,7 @@ pub struct Yard<'a, S> {
     surface: &'a S,
     rate_hz: f64,
     stills: Vec<Still>,
-    movers: Vec<Mover>,
+    kinematic_bodies: Vec<KinematicBody>,
 }
 
 /// A vehicle or a trailer in rapier; trailers come right behind what tows them.
@@ -133,7 +133,7 @@ impl<'a, S: Surface> Yard<'a, S> {
             surface,
             rate_hz,
             stills: Vec::new(),
-            movers: Vec::new(),
+            kinematic_bodies: Vec::new(),
         }
     }
 
@@ -143,15 +143,15 @@ impl<'a, S: Surface> Yard<'a, S> {
     }
 
     /// Adds what nothing stops.
-    pub fn add_mover(&mut self, mover: Mover) {
-        self.movers.push(mover);
+    pub fn add_kinematic_body(&mut self, mover: KinematicBody) {
+        self.kinematic_bodies.push(mover);
     }
 
     /// Takes vehicles and loose bodies on by `dt` seconds. Returns the vehicles, by their number in
     /// `cars`, whose numbers have lost all sense: they have been put back to where they were, at rest.
     ///
     /// The order of bodies matters to the bit: callers give them in the order of their ids.
-    pub fn step(&self, cars: Vec<Entry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
+    pub fn step(&self, cars: Vec<CarEntry<'_>>, loose: Vec<LooseEntry<'_>>, dt: f64) -> Vec<usize> {
         let models = cars.iter().flat_map(|entry| {
             let towed = entry.model.trailers.iter().take(entry.towed.len());
             std::iter::once(entry.model).chain(towed.map(|trailer| &trailer.model))
@@ -189,7 +189,7 @@ impl<'a, S: Surface> Yard<'a, S> {
 
     fn set_up<'b>(
         &self,
-        cars: Vec<Entry<'b>>,
+        cars: Vec<CarEntry<'b>>,
         loose: Vec<LooseEntry<'b>>,
         dt: f64,
         time: f64,
@@ -204,8 +204,8 @@ impl<'a, S: Surface> Yard<'a, S> {
             let collider = collider_of(&still.solid).friction(STILL_FRICTION);
             physics.insert(RigidBodyBuilder::fixed().pose(pose), collider);
         }
-        for mover in &self.movers {
-            insert_mover(&mut physics, mover, dt);
+        for mover in &self.kinematic_bodies {
+            insert_kinematic_body(&mut physics, mover, dt);
         }
         let cars = cars.into_iter();
         let cars = cars.flat_map(|entry| insert_train(&mut physics, entry));
@@ -379,8 +379,8 @@ fn put_to_rest(
 }
 
 /// Inserts a vehicle and its trailers.
-fn insert_train<'a>(physics: &mut PhysicsWorld, entry: Entry<'a>) -> Vec<Car<'a>> {
-    let Entry {
+fn insert_train<'a>(physics: &mut PhysicsWorld, entry: CarEntry<'a>) -> Vec<Car<'a>> {
+    let CarEntry {
         model,
         state,
         controls,
@@ -488,7 +488,7 @@ fn insert_spheres(
     inserted.collect()
 }
 
-fn insert_mover(physics: &mut PhysicsWorld, mover: &Mover, dt: f64) {
+fn insert_kinematic_body(physics: &mut PhysicsWorld, mover: &KinematicBody, dt: f64) {
     // It is where it will be: in the step it comes from where it was.
     let velocity = mover.velocity.extend(0.0);
     let turned = heading_rotation(mover.heading - mover.yaw_rate * dt);

@@ -111,8 +111,9 @@ impl RigidModel {
     /// the one on the other side, m: springs, bar and tyres of an axle, what it comes down as a whole and
     /// how it leans.
     fn pair_load(&self, number: usize, [here, there]: [f64; 2]) -> f64 {
-        let part =
-            |stiffness: f64, way: f64| stiffness * way / (1.0 + stiffness * self.tyre_give(number));
+        let part = |stiffness: f64, travel: f64| {
+            stiffness * travel / (1.0 + stiffness * self.tyre_give(number))
+        };
         let spring = self.wheels[number].spring;
         0.5 * part(spring, here + there) + 0.5 * part(spring + 2.0 * self.anti_sway, here - there)
     }

@@ -103,7 +103,7 @@ impl Sheet<'_> {
 mod tests {
     use super::*;
     use crate::drive_train::tests::shipped;
-    use crate::rigid::{ALL_LAYERS, CarState, Controls, Entry, Flat, Yard};
+    use crate::rigid::{ALL_LAYERS, CarEntry, CarState, Controls, Flat, Yard};
 
     fn with_ratio(ratio: f64) -> QuarterCar {
         let (mass, spring) = (250.0, 25_000.0);
@@ -174,7 +174,7 @@ mod tests {
         let rest = state.body.position.z;
         state.body.position.z += 0.02;
         for step in 1..=60 {
-            let entry = Entry {
+            let entry = CarEntry {
                 model: &model,
                 state: &mut state,
                 controls: Controls::default(),

@@ -15,7 +15,7 @@ use indicatif::ProgressBar;
 use roadwright_extension::{Host, Wanted};
 use roadwright_scenario::{ModuleSetting, Slot, file};
 use roadwright_training::experiment::{
-    Estimate, Experiment, Results, Stop, Stopped, Summary, Watcher, check_comparable,
+    Estimate, Results, RunSeries, Stop, Stopped, Summary, Watcher, check_comparable,
 };
 use roadwright_training::statistics::{AsymptoticSequence, Moments, accumulate};
 use roadwright_training::{Course, MileageMark, Setup};
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     if let (Some(other), Some(path)) = (&against, &arguments.until_difference) {
         check_failures(other, path, arguments.without_failed)?;
     }
-    let experiment = Experiment {
+    let experiment = RunSeries {
         course: &course,
         setup: &setup,
         modules: &modules,

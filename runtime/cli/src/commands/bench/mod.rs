@@ -28,7 +28,7 @@ use roadwright_scenario::{DynamicsLevel, RoadId, Scenario};
 use roadwright_simulation::{
     Ending, JunctionWatch, Observer, RunOptions, Session, World, builtin_modules,
 };
-use roadwright_training::experiment::{Experiment, FailedRun, Results, Stop, Watcher};
+use roadwright_training::experiment::{FailedRun, Results, RunSeries, Stop, Watcher};
 use roadwright_training::{Course, Setup, UNSEEN_SEED};
 
 pub(crate) fn bench(verb: &BenchVerb) -> anyhow::Result<Outcome> {
@@ -71,7 +71,7 @@ fn results_of(
     modules: &Registry,
     (runs, threads): (u64, Option<u16>),
 ) -> anyhow::Result<Results> {
-    let experiment = Experiment {
+    let experiment = RunSeries {
         course,
         setup,
         modules,

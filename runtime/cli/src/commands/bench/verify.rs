@@ -8,8 +8,8 @@ use crate::commands::{keep_stdout, signature, write_json};
 use crate::terminal;
 use crate::{Outcome, progress};
 use anyhow::bail;
-use roadwright_training::experiment::{Difference, Experiment, NotChecked, Results, not_checked};
-use roadwright_training::{Row, Setup};
+use roadwright_training::experiment::{Difference, NotChecked, Results, RunSeries, not_checked};
+use roadwright_training::{RunRow, Setup};
 use serde::Serialize;
 use std::io::Write;
 
@@ -36,8 +36,8 @@ struct Verified {
 
 #[derive(Serialize)]
 struct Different {
-    written: Row,
-    found: Row,
+    written: RunRow,
+    found: RunRow,
 }
 
 #[derive(Serialize)]
@@ -78,7 +78,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
     let modules = host.registry();
-    let experiment = Experiment {
+    let experiment = RunSeries {
         course: &course,
         setup: &setup,
         modules: &modules,
@@ -130,7 +130,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
 }
 
 /// A row in words: its fitness and hash, or why it failed.
-fn in_words(row: &Row) -> String {
+fn in_words(row: &RunRow) -> String {
     match (row.fitness, &row.failed) {
         (Some(fitness), None) => format!("fitness {fitness} and hash {}", row.hash),
         (_, reason) => reason.clone().unwrap_or_else(|| "no fitness".into()),

@@ -2,7 +2,7 @@
 //! car that stands on the way.
 
 use roadwright_agent::{
-    Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Registry, Step,
+    Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, Registry, Step,
 };
 use roadwright_control::laws::pursuit_steering;
 use roadwright_geometry::{Pose, ReferenceLine, Segment};
@@ -141,9 +141,11 @@ impl Stand {
 pub(super) fn register(registry: &mut Registry) -> Arc<AtomicBool> {
     let may_go = Arc::new(AtomicBool::new(false));
     let shared = may_go.clone();
-    registry.add(Entry::<dyn Controller>::new(Stand::INFO, &[], move || {
-        Box::new(Stand(shared.clone()))
-    }));
+    registry.add(ModuleEntry::<dyn Controller>::new(
+        Stand::INFO,
+        &[],
+        move || Box::new(Stand(shared.clone())),
+    ));
     may_go
 }
 

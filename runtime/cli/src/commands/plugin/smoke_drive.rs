@@ -505,7 +505,9 @@ impl Scores {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use roadwright_agent::{Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, Step};
+    use roadwright_agent::{
+        Controller, Logic, Lookahead, ModuleEntry, ModuleInfo, ParameterSet, Step,
+    };
     use roadwright_plugin_api::{ControllerInput, ControllerOutput};
 
     /// A controller that answers with one function.
@@ -541,7 +543,7 @@ mod tests {
             doc: "A function.",
         };
         let mut modules = builtin_modules();
-        modules.add(Entry::<dyn Controller>::new(INFO, &[], move || {
+        modules.add(ModuleEntry::<dyn Controller>::new(INFO, &[], move || {
             Box::new(Law(law))
         }));
         drive(&modules, Slot::Controller, "law", 160.0)

@@ -7,7 +7,7 @@ use crate::commands::print_json;
 use crate::outputs::{Inputs, Outputs};
 use crate::{Outcome, terminal};
 use anyhow::{Context, bail};
-use roadwright_training::genetic::study::{Row, StudyResult, chromosomes, studies};
+use roadwright_training::genetic::study::{GenerationRow, StudyResult, chromosomes, studies};
 use serde_json::json;
 use std::io::Write;
 
@@ -76,14 +76,14 @@ fn list() -> anyhow::Result<Outcome> {
     Ok(Outcome::Fine)
 }
 
-fn print_rows(rows: &[Row]) -> anyhow::Result<()> {
+fn print_rows(rows: &[GenerationRow]) -> anyhow::Result<()> {
     let mut out = terminal::out();
     writeln!(
         out,
         "generation  chromosome                            fitness"
     )?;
     for row in rows {
-        let Row {
+        let GenerationRow {
             generation,
             chromosome,
             fitness,

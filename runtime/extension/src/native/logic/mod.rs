@@ -11,7 +11,7 @@ mod saving;
 mod takeover;
 
 use super::backend::{Backend, Fault, State};
-use super::cell::{Cell, Generation};
+use super::cell::{Generation, PluginEntry};
 use super::in_process::InProcess;
 use super::kind::Kind;
 use super::roads::FlatRoads;
@@ -79,7 +79,7 @@ impl Health {
 
 /// A module of a run whose answers come from a library.
 pub(crate) struct Native<K: Kind> {
-    cell: Arc<Cell>,
+    cell: Arc<PluginEntry>,
     fallback: Module<K::Logic>,
     active: Option<Active>,
     seen: u64,
@@ -108,7 +108,7 @@ pub(crate) struct Native<K: Kind> {
 
 impl<K: Kind> Native<K> {
     /// A module that uses what the cell wishes for, with `fallback` behind it.
-    pub(crate) fn new(cell: Arc<Cell>, fallback: Module<K::Logic>) -> Self {
+    pub(crate) fn new(cell: Arc<PluginEntry>, fallback: Module<K::Logic>) -> Self {
         let mut native = Self {
             seen: 0,
             cell,
@@ -349,7 +349,7 @@ impl<K: Kind> Drop for Native<K> {
 
 /// An instance of a build, as a kind of module.
 pub(crate) fn make_backend(
-    cell: &Cell,
+    cell: &PluginEntry,
     generation: &Generation,
     kind: ModuleKind,
     is_isolated: bool,
@@ -368,7 +368,7 @@ pub(crate) fn make_backend(
 
 #[cfg(unix)]
 fn make_isolated(
-    cell: &Cell,
+    cell: &PluginEntry,
     generation: &Generation,
     kind: ModuleKind,
 ) -> Result<Box<dyn Backend>, Fault> {
@@ -377,7 +377,11 @@ fn make_isolated(
 }
 
 #[cfg(not(unix))]
-fn make_isolated(_: &Cell, _: &Generation, _: ModuleKind) -> Result<Box<dyn Backend>, Fault> {
+fn make_isolated(
+    _: &PluginEntry,
+    _: &Generation,
+    _: ModuleKind,
+) -> Result<Box<dyn Backend>, Fault> {
     Err(Fault::fatal(
         "isolated mode is not available on this system".into(),
     ))

@@ -4,7 +4,7 @@ use super::Registrar;
 use super::values::fail;
 use crate::script::agent::{Agent, Memory};
 use rhai::{Dynamic, ImmutableString};
-use roadwright_agent::{AgentFacts, Scene};
+use roadwright_agent::{AgentFacts, Surroundings};
 
 /// Without facts (before the first look at the scene) numbers are 0 and names empty: a script that
 /// only compares them goes on.
@@ -47,7 +47,7 @@ pub(super) fn properties(api: &mut Registrar) {
 
 fn own_name(
     agent: &Agent,
-    names: fn(&Scene) -> &Vec<String>,
+    names: fn(&Surroundings) -> &Vec<String>,
     index: fn(&AgentFacts) -> u16,
 ) -> ImmutableString {
     let content = agent.content();

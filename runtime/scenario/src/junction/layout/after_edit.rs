@@ -58,11 +58,17 @@ impl Changed {
 
     /// The rings of the edited network. They are looked for again only if a road has changed that they may be
     /// made of, since that walks over all one-way roads.
-    fn rings(&self, network: &RoadNetwork, before: &Layout, edited: &RoadNetwork, side: DrivingSide) -> BTreeSet<RoadId> {
+    fn rings(
+        &self,
+        network: &RoadNetwork,
+        before: &Layout,
+        edited: &RoadNetwork,
+        side: DrivingSide,
+    ) -> BTreeSet<RoadId> {
         let is_one_way = |road: &Road| rings::is_one_way(road, side);
         let matters = |id: &RoadId| match [network, edited].map(|network| network.road(*id)) {
             [Some(a), Some(b)] => {
-                (is_one_way(a) || is_one_way(b)) && !rings::is_same_way(a, b, side)
+                (is_one_way(a) || is_one_way(b)) && !rings::is_driven_alike(a, b, side)
             }
             [a, b] => a.or(b).is_some_and(is_one_way),
         };
@@ -74,7 +80,13 @@ impl Changed {
 
     /// Junctions of the layout before whose nodes or roads differ, and those beside them that use more of a
     /// road because it only goes on or ends there.
-    fn junctions(&self, network: &RoadNetwork, before: &Layout, edited: &RoadNetwork, rings: &BTreeSet<RoadId>) -> BTreeSet<usize> {
+    fn junctions(
+        &self,
+        network: &RoadNetwork,
+        before: &Layout,
+        edited: &RoadNetwork,
+        rings: &BTreeSet<RoadId>,
+    ) -> BTreeSet<usize> {
         // A road that becomes part of a ring, or is no longer one, changes junctions all around it.
         let roads = self
             .roads

@@ -554,7 +554,7 @@ mod tests {
     /// A fork close beside a main street is one junction with it: the arms of the main street lie to one side of
     /// the middle of that, and still both have green at once.
     #[test]
-    fn both_ways_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
+    fn both_directions_of_a_street_have_green_at_once_beside_the_middle_of_a_junction() {
         let streets = [
             ((-100.0, 0.0), (100.0, 0.0), 14.0),
             ((0.0, 0.0), (0.0, 9.0), 8.0),

@@ -221,7 +221,12 @@ pub fn ring_section(radius: f64) -> CrossSection {
 }
 
 /// The pieces of a ring between its arms, each in the direction of driving. A ring has two at least.
-fn arcs(arms: &[Arm], centre: DVec2, radius: f64, side: DrivingSide) -> Result<Vec<ReferenceLine>, GeometryError> {
+fn arcs(
+    arms: &[Arm],
+    centre: DVec2,
+    radius: f64,
+    side: DrivingSide,
+) -> Result<Vec<ReferenceLine>, GeometryError> {
     let turn = side.around();
     // From the east on, in the direction of driving.
     let mut places: Vec<f64> = arms

@@ -232,7 +232,11 @@ fn bending(slip: &Option<Slip>) -> f64 {
 }
 
 /// The line with its ends bent onto the reference lines of its hosts.
-fn bent_line(line: &ReferenceLine, start: Option<&Slip>, end: Option<&Slip>) -> Result<ReferenceLine, DrawError> {
+fn bent_line(
+    line: &ReferenceLine,
+    start: Option<&Slip>,
+    end: Option<&Slip>,
+) -> Result<ReferenceLine, DrawError> {
     let from = start.map_or(0.0, |slip| slip.bending);
     let to = line.length() - end.map_or(0.0, |slip| slip.bending);
     let mut bent = line.slice(from, to)?;
@@ -277,7 +281,14 @@ fn shift_start(road: &mut Road, slip: &Slip) {
 }
 
 /// Opens the auxiliary lanes on the piece of the host that begins or ends at a node.
-fn open_lane(edits: &mut [Edit], slip: &Slip, at: RoadEnd, node: NodeId, style: &RoadStyle, side: DrivingSide) {
+fn open_lane(
+    edits: &mut [Edit],
+    slip: &Slip,
+    at: RoadEnd,
+    node: NodeId,
+    style: &RoadStyle,
+    side: DrivingSide,
+) {
     let piece = edits.iter_mut().find_map(|edit| match edit {
         Edit::Road(_, Some(road)) if road.node_at(at) == node => Some(road),
         _ => None,

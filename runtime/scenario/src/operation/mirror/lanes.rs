@@ -13,11 +13,11 @@ const SAME_PLACE: f64 = 1e-9;
 /// direction.
 pub(super) fn is_turned(road: &Road, side: DrivingSide) -> bool {
     let lanes = road.lane_sections.iter().flat_map(|section| &section.lanes);
-    let mut ways = lanes
+    let mut directions = lanes
         .filter(|lane| lane.kind.is_drivable())
         .map(|lane| lane.is_forward(side));
-    match ways.next() {
-        Some(first) => ways.all(|way| way == first),
+    match directions.next() {
+        Some(first) => directions.all(|direction| direction == first),
         None => false,
     }
 }

@@ -80,13 +80,13 @@ impl Reflection<'_> {
         };
         let side = self.scenario.about().driving_side;
         let is_opposite = |road: &Road| {
-            let way = |lane: i8| {
+            let lane_driven = |lane: i8| {
                 let lane = road
                     .lane(lane, at.s.get())
                     .filter(|lane| lane.kind.is_drivable());
                 lane.map(|lane| lane.is_forward(side))
             };
-            way(-at.lane).is_some_and(|other| way(at.lane) == Some(!other))
+            lane_driven(-at.lane).is_some_and(|other| lane_driven(at.lane) == Some(!other))
         };
         match self.road_after(at) {
             Some(road) if is_opposite(road) => Place::lane(at.road, -at.lane, at.s.get()),
@@ -111,11 +111,12 @@ impl Reflection<'_> {
 
     fn leads(&self, from: LanePlace, to: LanePlace) -> bool {
         let side = self.scenario.about().driving_side;
-        let way = |at: LanePlace| {
+        let lane_driven = |at: LanePlace| {
             let road = self.road_after(at)?;
             Some((road, road.lane(at.lane, at.s.get())?.is_forward(side)))
         };
-        let (Some((start, ahead)), Some((goal, arrives))) = (way(from), way(to)) else {
+        let (Some((start, ahead)), Some((goal, arrives))) = (lane_driven(from), lane_driven(to))
+        else {
             // Not a lane: what is wrong with it is said elsewhere.
             return true;
         };
@@ -149,8 +150,8 @@ impl Reflection<'_> {
                     RoadEnd::Start => (0.0, road.to),
                     RoadEnd::End => (road.length(), road.from),
                 };
-                let is_way = road.lanes_driven(s, end == RoadEnd::Start, side) > 0;
-                if is_way && seen.insert(far) {
+                let is_open = road.lanes_driven(s, end == RoadEnd::Start, side) > 0;
+                if is_open && seen.insert(far) {
                     open.push(far);
                 }
             }

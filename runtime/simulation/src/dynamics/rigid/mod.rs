@@ -20,7 +20,7 @@ use glam::DVec2;
 use roadwright_geometry::math::{asin, wrap_angle};
 use roadwright_scenario::{DynamicsLevel, ObstacleId};
 use roadwright_vehicle::rigid::{
-    CarState, Controls, Entry, LooseEntry, LooseState, RigidModel, Surface, Yard,
+    CarEntry, CarState, Controls, LooseEntry, LooseState, RigidModel, Surface, Yard,
 };
 use roadwright_vehicle::trailer::Train;
 use serde::{Deserialize, Serialize};
@@ -238,10 +238,10 @@ impl Around<'_> {
         &'b self,
         agent: u32,
         (state, towed): &'b mut (CarState, Vec<CarState>),
-    ) -> Entry<'b> {
+    ) -> CarEntry<'b> {
         let model = self.model(agent);
         let controls = self.controls(agent, model, state);
-        Entry {
+        CarEntry {
             model,
             state,
             controls,

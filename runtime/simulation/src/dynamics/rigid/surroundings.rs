@@ -14,7 +14,7 @@ use roadwright_geometry::math::atan2;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::PedalCommand;
-use roadwright_vehicle::rigid::{CarState, Mover, Surface, Yard};
+use roadwright_vehicle::rigid::{CarState, KinematicBody, Surface, Yard};
 use roadwright_vehicle::trailer::Hitched;
 use std::collections::BTreeSet;
 
@@ -176,7 +176,7 @@ impl Around<'_> {
         movers.sort_by_key(|(id, _)| *id);
         movers
             .into_iter()
-            .for_each(|(_, mover)| yard.add_mover(mover));
+            .for_each(|(_, mover)| yard.add_kinematic_body(mover));
     }
 
     /// Adds trailers that stand near bodies: nothing moves them.
@@ -203,16 +203,16 @@ impl Around<'_> {
                     at == 0 && drivers.any(|&one| bodies.lines_up_with(one, train, self.types))
                 };
                 if places.iter().zip(reaches).any(is_near) && !is_below() {
-                    yard.add_mover(self.standing(trailer, body, train.layers));
+                    yard.add_kinematic_body(self.standing(trailer, body, train.layers));
                 }
             }
         }
     }
 
-    fn standing(&self, trailer: &Hitched, body: OrientedBox, layers: u32) -> Mover {
+    fn standing(&self, trailer: &Hitched, body: OrientedBox, layers: u32) -> KinematicBody {
         let (ground, _) = Land(self.ground).at(body.centre);
         let half_size = 0.5 * DVec3::new(trailer.length, trailer.width, trailer.height);
-        Mover {
+        KinematicBody {
             half_size,
             middle: body.centre.extend(ground + half_size.z),
             heading: atan2(body.forward.y, body.forward.x),
@@ -223,11 +223,11 @@ impl Around<'_> {
     }
 
     /// A trailer of a vehicle of another level: it moves on the way that it points.
-    fn towed(&self, agent: u32, trailer: &Hitched, body: Pose) -> Mover {
+    fn towed(&self, agent: u32, trailer: &Hitched, body: Pose) -> KinematicBody {
         let motion = &self.agents.motion[agent as usize];
         let (ground, _) = Land(self.ground).at(body.position);
         let half_size = 0.5 * DVec3::new(trailer.length, trailer.width, trailer.height);
-        Mover {
+        KinematicBody {
             half_size,
             middle: body.position.extend(ground + half_size.z),
             heading: body.heading,
@@ -237,13 +237,13 @@ impl Around<'_> {
         }
     }
 
-    fn mover(&self, agent: u32, heading: f64, middle: DVec2) -> Mover {
+    fn mover(&self, agent: u32, heading: f64, middle: DVec2) -> KinematicBody {
         let who = &self.agents.identity[agent as usize];
         let model = self.types.rigid(who.vehicle_type);
         let motion = &self.agents.motion[agent as usize];
         let (ground, _) = Land(self.ground).at(middle);
         let velocity = roadwright_geometry::unit(heading) * motion.speed;
-        Mover {
+        KinematicBody {
             half_size: model.half_size,
             middle: middle.extend(ground + model.height) + DVec3::Z * model.hull.z,
             heading,

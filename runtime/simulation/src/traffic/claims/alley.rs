@@ -36,7 +36,7 @@ use super::rule::TURN_AFTER;
 use super::scene::Scene;
 use crate::agents::Refusal;
 use crate::ground::Ground;
-use roadwright_scenario::alleys::{AlleySide, AlleyWay};
+use roadwright_scenario::alleys::{AlleyDirection, AlleySide};
 use roadwright_scenario::lane_graph::LaneletId;
 use serde::{Deserialize, Serialize};
 
@@ -152,7 +152,7 @@ impl Alleys {
     /// Notes who has left and who is inside, and finds those who may come to an alley soon.
     pub(super) fn look(&mut self, scene: &Scene<'_>, near: &mut Vec<u32>) {
         self.held.retain_mut(|hold| {
-            let way = scene.ground.alleys().way(hold.side);
+            let way = scene.ground.alleys().direction(hold.side);
             let is_on_way = scene.agents.drives(hold.agent)
                 && scene.agents.position[hold.agent as usize].is_on_lane()
                 && scene.route(hold.agent).lanelet(hold.at) == Some(hold.lanelet);
@@ -192,7 +192,7 @@ impl Alleys {
         }
         let (front, rear) = (scene.front(agent, at), scene.rear(agent, at));
         for &side in scene.ground.alleys().on(lanelet) {
-            let way = scene.ground.alleys().way(side);
+            let way = scene.ground.alleys().direction(side);
             let is_inside = front > way.from + INSIDE && rear < way.to;
             if is_inside && scene.heeds_alley(agent, side) && !self.has(agent, (side, at)) {
                 self.held.push(Hold {
@@ -279,7 +279,7 @@ impl Alleys {
         let mut lanelet = position.lanelet;
         while before < reach {
             for &side in scene.ground.alleys().on(lanelet) {
-                let way = scene.ground.alleys().way(side);
+                let way = scene.ground.alleys().direction(side);
                 let is_passed = at == here && position.s + kind.front > way.from + INSIDE;
                 if is_passed || !scene.heeds_alley(agent, side) || self.has(agent, (side, at)) {
                     continue;
@@ -314,7 +314,7 @@ impl Alleys {
         let route = scene.route(agent);
         let space = scene.space(agent);
         // Where the first one is known, what lies before it does not count.
-        let mut start = first.map_or(0.0, |side| alleys.way(side).from);
+        let mut start = first.map_or(0.0, |side| alleys.direction(side).from);
         let (mut s, mut clear) = (start, 0.0);
         let mut at = from;
         while let Some(lanelet) = route.lanelet(at) {
@@ -324,7 +324,7 @@ impl Alleys {
                 clear = 0.0;
             } else {
                 for &side in alleys.on(lanelet) {
-                    let way = alleys.way(side);
+                    let way = alleys.direction(side);
                     if way.from < start || !scene.heeds_alley(agent, side) {
                         continue;
                     }
@@ -401,10 +401,10 @@ impl Alleys {
     /// there or have been let into the alley before it stand in a queue; so it does not come to stand in
     /// the alley. An alley that ends with its lane is a lane as others are.
     fn has_room_behind(&self, agent: u32, (side, _): AlleyNeed, scene: &Scene<'_>) -> bool {
-        let way = scene.ground.alleys().way(side);
+        let way = scene.ground.alleys().direction(side);
         let sides = scene.ground.alleys().on(way.lanelet).iter();
         let sides = sides.filter(|&&side| scene.heeds_alley(agent, side));
-        let later = sides.map(|&side| scene.ground.alleys().way(side).from);
+        let later = sides.map(|&side| scene.ground.alleys().direction(side).from);
         let end = later
             .filter(|from| *from >= way.to)
             .fold(scene.ground.length(way.lanelet), f64::min);
@@ -432,7 +432,7 @@ impl Alleys {
             agent,
             side,
             at,
-            lanelet: scene.ground.alleys().way(side).lanelet,
+            lanelet: scene.ground.alleys().direction(side).lanelet,
             has_entered: false,
         }));
     }
@@ -577,7 +577,7 @@ fn reach_of(agent: u32, scene: &Scene<'_>) -> f64 {
 /// Where one waits on the open road before an alley on the lanelet at an index of the route; `None` if a
 /// junction lets in.
 fn hold_before(
-    way: AlleyWay,
+    way: AlleyDirection,
     (here, at): (u32, u32),
     agent: u32,
     scene: &Scene<'_>,

@@ -158,7 +158,7 @@ impl Claims {
             .collect();
         whom.sort_unstable();
         whom.dedup();
-        let lanelet = scene.ground.alleys().way(*needs.first()?).lanelet;
+        let lanelet = scene.ground.alleys().direction(*needs.first()?).lanelet;
         let road = scene.ground.lanelet(lanelet).road()?;
         Some(Waits {
             node: scene.ground.node_at(road)?,

@@ -7,7 +7,7 @@ use crate::modules::SignalControllers;
 use crate::testing::{Stand, clock};
 use glam::DVec2;
 use roadwright_agent::{
-    Entry, Logic, ModuleInfo, ParameterSet, Registry, SignalController, SignalView,
+    Logic, ModuleEntry, ModuleInfo, ParameterSet, Registry, SignalController, SignalView,
 };
 use roadwright_geometry::math::mix64;
 use roadwright_scenario::junction::{LONGEST_WAIT, Light};
@@ -229,13 +229,13 @@ fn registry(seed: u64) -> Registry {
     };
     let mut registry = Registry::default();
     let nonsense = move || Box::new(Nonsense(seed)) as Box<_>;
-    registry.add(Entry::<dyn SignalController>::new(
+    registry.add(ModuleEntry::<dyn SignalController>::new(
         info("nonsense"),
         &[],
         nonsense,
     ));
     let selfish = || Box::new(Selfish) as Box<_>;
-    registry.add(Entry::<dyn SignalController>::new(
+    registry.add(ModuleEntry::<dyn SignalController>::new(
         info("selfish"),
         &[],
         selfish,

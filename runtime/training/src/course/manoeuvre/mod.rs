@@ -134,9 +134,9 @@ fn touches(body: &OrientedBox, others: &[OrientedBox]) -> bool {
 fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
     let front = car.pose.point(car.kind.front(), 0.0);
     for place in boxes.iter().map(|other| other.closest_point(front)) {
-        let way = place - front;
-        let angle = wrap_angle(heading_of(way) - car.pose.heading);
-        let distance = way.length();
+        let offset = place - front;
+        let angle = wrap_angle(heading_of(offset) - car.pose.heading);
+        let distance = offset.length();
         if angle.abs() < FRAC_PI_2 && distance < row.obstacle_distance {
             row.obstacle_distance = distance;
             row.obstacle_angle = angle;
@@ -147,9 +147,9 @@ fn see(car: &car::Car, boxes: &[OrientedBox], row: &mut ControllerInput) {
 
 /// Distance and angle of a place from the rear axle, as a way-point.
 fn point_at(place: DVec2, car: &car::Car, row: &mut ControllerInput) {
-    let way = place - car.pose.position;
-    row.waypoint_distance = way.length();
-    row.waypoint_angle = wrap_angle(heading_of(way) - car.pose.heading);
+    let offset = place - car.pose.position;
+    row.waypoint_distance = offset.length();
+    row.waypoint_angle = wrap_angle(heading_of(offset) - car.pose.heading);
 }
 
 impl Course {
@@ -197,7 +197,7 @@ pub(crate) fn drive(
     let manoeuvre = course.begin(&beginning).ok_or_else(nobody)?;
     let driver = make::<dyn Controller>(modules, &stack.controller).ok_or_else(nobody)?;
     let version = driver.logic.version();
-    let mut run = Run {
+    let mut run = ManoeuvreRun {
         manoeuvre,
         driver,
         seed,
@@ -245,7 +245,7 @@ fn make<L: ?Sized + Choosable>(modules: &Registry, setting: &ModuleSetting) -> O
 }
 
 /// A manoeuvre with its driver.
-struct Run {
+struct ManoeuvreRun {
     manoeuvre: Box<dyn Manoeuvre>,
     driver: Module<dyn Controller>,
     seed: u64,
@@ -268,7 +268,7 @@ struct Sums {
     acceleration: f64,
 }
 
-impl Run {
+impl ManoeuvreRun {
     /// Takes steps until it ends, or nobody wants to see more.
     fn finish(&mut self, time: f64, id: u64, goes_on: &mut dyn FnMut() -> bool) -> End {
         let in_steps = |time: f64| ((time / self.dt).round() as u64).max(1);

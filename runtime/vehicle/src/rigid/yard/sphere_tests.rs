@@ -87,7 +87,7 @@ fn over_a_kerb(model: &RigidModel, height: f64) -> (CarState, f64) {
             heading: 0.0,
         });
         let controls = wish(2.0 * (5.0 - state.speed(model)), 0.0);
-        let entry = Entry {
+        let entry = CarEntry {
             model,
             state: &mut state,
             controls,
@@ -159,7 +159,7 @@ fn tyres_hold_on_what_spheres_stand_on() {
                 settled = state.body.position.x;
             }
             let controls = wish(if step < 50 { 0.0 } else { -3.0 }, 0.0);
-            let entry = Entry {
+            let entry = CarEntry {
                 model: &model,
                 state: &mut state,
                 controls,
@@ -196,7 +196,7 @@ fn a_wheel_against_a_block_stays_on_the_ground() {
             middle: DVec3::new(model.rear + front.x + 1.5, front.y, 0.11),
             heading: 0.0,
         });
-        let entry = Entry {
+        let entry = CarEntry {
             model: &model,
             state: &mut state,
             controls: wish(0.3, 0.0),

@@ -56,7 +56,7 @@ fn drive_at(
 ) {
     for _ in 0..(seconds / dt).round() as u32 {
         let controls = controls(state);
-        let entry = Entry {
+        let entry = CarEntry {
             model,
             state: &mut *state,
             controls,
@@ -128,7 +128,7 @@ fn a_parked_car_stays_on_a_slope() {
 #[test]
 fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
     for (name, model) in models() {
-        let ways = [100.0, 200.0, 400.0, 800.0].map(|rate| {
+        let distances = [100.0, 200.0, 400.0, 800.0].map(|rate| {
             let mut state = CarState::at_rest(&model, Place::default(), &Flat);
             let time = (12.0, 0.02);
             drive_at(rate, &model, &mut state, &Flat, time, |_| wish(1.0, 0.0));
@@ -139,11 +139,20 @@ fn it_speeds_up_and_stops_as_asked_whatever_the_step() {
             assert!(state.speed(&model).abs() < 1e-3, "{name}");
             (speed, state.body.position.x - from)
         });
-        for (speed, way) in ways {
-            assert!((way / ways[3].1 - 1.0).abs() < 0.02, "{name}: {ways:?}");
-            assert!((speed / ways[3].0 - 1.0).abs() < 0.02, "{name}: {ways:?}");
+        for (speed, distance) in distances {
+            assert!(
+                (distance / distances[3].1 - 1.0).abs() < 0.02,
+                "{name}: {distances:?}"
+            );
+            assert!(
+                (speed / distances[3].0 - 1.0).abs() < 0.02,
+                "{name}: {distances:?}"
+            );
             let exact = speed * speed / 6.0;
-            assert!((way / exact - 1.0).abs() < 0.1, "{name}: {way} {exact}");
+            assert!(
+                (distance / exact - 1.0).abs() < 0.1,
+                "{name}: {distance} {exact}"
+            );
         }
     }
 }
@@ -365,7 +374,7 @@ fn a_wall_stops_it_and_a_post_is_pushed() {
             middle: DVec3::new(45.0, 0.0, 2.0),
             heading: 0.0,
         });
-        let cars = vec![Entry {
+        let cars = vec![CarEntry {
             model: &model,
             state: &mut state,
             controls: wish(1.0, 0.0),
@@ -400,7 +409,7 @@ fn a_solver_that_loses_its_mind_is_put_to_rest() {
     let mut mad = model.clone();
     mad.wheels[1].spring = 1e300;
     mad.wheels[1].contact.z = -1.5;
-    let entry = Entry {
+    let entry = CarEntry {
         model: &mad,
         state: &mut state,
         controls: wish(1.0, 0.1),
@@ -439,7 +448,7 @@ fn what_nothing_stops_shoves() {
     let half_size = DVec3::new(2.0, 1.0, 0.8);
     for step in 0..150 {
         let mut yard = Yard::new(&Flat, 200.0);
-        yard.add_mover(Mover {
+        yard.add_kinematic_body(KinematicBody {
             half_size,
             middle: DVec3::new(-6.0 + 0.04 * f64::from(step + 1), 0.0, 1.0),
             heading: 0.0,
@@ -447,7 +456,7 @@ fn what_nothing_stops_shoves() {
             yaw_rate: 0.0,
             layers: ALL_LAYERS,
         });
-        let entry = Entry {
+        let entry = CarEntry {
             model: &model,
             state: &mut state,
             controls: wish(0.0, 0.0),

@@ -58,7 +58,7 @@ impl<'a, S: Surface> Road<'a, S> {
         mut see: impl FnMut(&Self),
     ) {
         for _ in 0..(seconds / 0.02).round() as u32 {
-            let entry = Entry {
+            let entry = CarEntry {
                 model: &self.model,
                 controls: controls(&self.car),
                 state: &mut self.car,
@@ -275,10 +275,13 @@ fn with_its_trailer_it_speeds_up_and_stops_as_asked() {
         assert!((share - 1.0).abs() < 0.03, "{name}: {speed}");
         let from = road.car.body.position.x;
         road.drive(6.0, |_| wish(-3.0, 0.0));
-        let way = road.car.body.position.x - from;
+        let travelled = road.car.body.position.x - from;
         let exact = speed * speed / 6.0;
         // Brakes build up within a step, and bodies pitch.
-        assert!((way / exact - 1.0).abs() < 0.06, "{name}: {way} {exact}");
+        assert!(
+            (travelled / exact - 1.0).abs() < 0.06,
+            "{name}: {travelled} {exact}"
+        );
         let stands = road
             .towed
             .iter()
@@ -315,7 +318,7 @@ fn a_train_that_loses_its_mind_is_put_to_rest_whole() {
     let mut road = Road::new(&file, &Flat);
     road.towed[1].body.velocity = DVec3::new(f64::NAN, 0.0, 0.0);
     let before = road.car.body.position;
-    let entry = Entry {
+    let entry = CarEntry {
         model: &road.model,
         controls: wish(1.0, 0.0),
         state: &mut road.car,

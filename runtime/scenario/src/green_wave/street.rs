@@ -29,7 +29,7 @@ pub struct Stop {
 
 /// A way from junction to junction that passes none twice. It begins and ends at one with signals.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Way {
+pub struct Street {
     /// All junctions on it, in their order.
     pub stops: Vec<Stop>,
     /// How long one drives along it at what is allowed, s.
@@ -44,7 +44,7 @@ struct Link {
     length: f64,
 }
 
-impl Way {
+impl Street {
     /// The way through the junctions with signals of what is chosen: nodes, and both ends of roads. It begins
     /// at that end whose junction has the smaller node. O(junctions * roads log roads).
     ///
@@ -69,7 +69,7 @@ impl Way {
         if order.last() < order.first() {
             order.reverse();
         }
-        map.way(&order)
+        map.street(&order)
     }
 
     /// Mean speed along it at what is allowed, m/s.
@@ -174,7 +174,7 @@ impl<'a> Map<'a> {
     }
 
     /// The way from each junction to the next one.
-    fn way(&self, order: &[usize]) -> Result<Way, NoWave> {
+    fn street(&self, order: &[usize]) -> Result<Street, NoWave> {
         let mut links: Vec<(usize, Link)> = Vec::new();
         for pair in order.windows(2) {
             let found = self.reached(pair[0]);
@@ -192,7 +192,7 @@ impl<'a> Map<'a> {
         Ok(self.measured(&links))
     }
 
-    fn measured(&self, links: &[(usize, Link)]) -> Way {
+    fn measured(&self, links: &[(usize, Link)]) -> Street {
         let (mut stops, mut at, mut time) = (Vec::new(), 0.0, 0.0);
         for (i, (from, link)) in links.iter().enumerate() {
             let before = i.checked_sub(1).map(|i| links[i].1.road);
@@ -214,7 +214,7 @@ impl<'a> Map<'a> {
             after: None,
             at,
         }));
-        Way { stops, time }
+        Street { stops, time }
     }
 
     /// How far it is within a merged junction from the end of one road to that of another, m.

@@ -18,7 +18,7 @@ use std::collections::BTreeMap;
 pub(crate) type Place = u32;
 
 /// The places of a graph beside the plain ones, and where they lead.
-pub(crate) struct ViaWays {
+pub(crate) struct ViaPlaces {
     plain: u32,
     /// The lanelets of the other places, in the order of their numbers.
     lanelets: Vec<LaneletId>,
@@ -32,14 +32,14 @@ pub(crate) struct ViaWays {
     careful: BTreeMap<LaneletId, Place>,
 }
 
-impl ViaWays {
+impl ViaPlaces {
     /// The ways of a graph; `None` if it has no restrictions of that kind.
     pub(crate) fn of(graph: &LaneGraph) -> Option<Self> {
         if graph.via_rules().is_empty() {
             return None;
         }
         let plain = graph.lanelets().len() as u32;
-        let mut ways = Self {
+        let mut via = Self {
             plain,
             lanelets: Vec::new(),
             known: BTreeMap::new(),
@@ -54,18 +54,18 @@ impl ViaWays {
                 open.push((id, id, followed));
             }
         }
-        ways.spread(graph, &mut open);
+        via.spread(graph, &mut open);
         let mut of_lanelet: BTreeMap<LaneletId, Followed> = BTreeMap::new();
-        for (id, followed) in ways.known.keys() {
+        for (id, followed) in via.known.keys() {
             let all = of_lanelet.entry(*id).or_default();
             *all = all.union(followed);
         }
         for (id, followed) in of_lanelet {
-            let place = ways.place(graph, (id, followed), &mut open);
-            ways.careful.insert(id, place);
+            let place = via.place(graph, (id, followed), &mut open);
+            via.careful.insert(id, place);
         }
-        ways.spread(graph, &mut open);
-        Some(ways)
+        via.spread(graph, &mut open);
+        Some(via)
     }
 
     /// Follows all that lead on from open places.
