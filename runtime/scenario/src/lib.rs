@@ -55,6 +55,7 @@ mod grip;
 mod group;
 mod history;
 mod ids;
+mod index;
 pub mod junction;
 mod junction_rules;
 mod land;

@@ -154,7 +154,7 @@ impl Hands {
             let Some(agent) = agents.find(id) else {
                 return false;
             };
-            let index = agent as usize;
+            let index = agent.index();
             let vehicle_type = agents.identity[index].vehicle_type;
             let limits = &types.get(vehicle_type).limits;
             let speed = agents.motion[index].speed;

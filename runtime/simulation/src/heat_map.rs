@@ -1,5 +1,6 @@
 //! A heat map: on which stretches of which lanes vehicles were, how fast, and where they collided.
 
+use crate::agents::AgentIndex;
 use crate::session::Observer;
 use crate::world::World;
 use roadwright_scenario::RoadId;
@@ -104,7 +105,7 @@ impl HeatMap {
         let graph = world.lane_graph();
         // Sums depend on their order, and that of ids is the same in a run that was restored.
         for agent in world.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let lanelet = world.agents.position[index].lanelet;
             let allowed = if lanelet == NO_LANELET {
                 GROUND_SPEED
@@ -159,8 +160,8 @@ fn ground_cell(x: f64, y: f64) -> HeatPlace {
 }
 
 /// Where an agent is counted.
-fn place_of(world: &World, agent: u32) -> HeatPlace {
-    let position = &world.agents.position[agent as usize];
+fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
+    let position = &world.agents.position[agent.index()];
     let on_lane = || lane_place(world.lane_graph(), position.lanelet, position.s);
     let place = position.is_on_lane().then(on_lane).flatten();
     place.unwrap_or_else(|| {

@@ -11,7 +11,7 @@ pub use road::{
     StopTarget,
 };
 
-use crate::agents::Command;
+use crate::agents::{AgentIndex, Command};
 use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
 use crate::perception::{Look, View};
@@ -65,7 +65,7 @@ pub(crate) fn inspect(
     id: u64,
 ) -> Option<Inspection> {
     let agent = view.agents.find(id)?;
-    let who = &view.agents.identity[agent as usize];
+    let who = &view.agents.identity[agent.index()];
     let controller = modules.controller(who.modules);
     // Perceived again, as the controller would be asked now: rows of a step are not kept.
     let input = view.controller_input(agent, Look::of(controller));
@@ -80,7 +80,7 @@ pub(crate) fn inspect(
     // Rows hold distances and angles; a picture wants points, so they are turned back.
     let steers = input.waypoint_distance > 0.0 && input.waypoint_distance < NOTHING;
     let is_hindered = input.obstacle_distance < NOTHING;
-    let command = commands[agent as usize];
+    let command = commands[agent.index()];
     Some(Inspection {
         agent: id,
         stack: modules.names[who.stack as usize].clone(),
@@ -105,8 +105,8 @@ pub(crate) fn inspect(
     })
 }
 
-fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
-    let index = agent as usize;
+fn path_ahead(view: &View<'_>, agent: AgentIndex, mut reach: f64) -> Vec<DVec2> {
+    let index = agent.index();
     let (position, progress) = (&view.agents.position[index], &view.agents.progress[index]);
     let route = view.routes.get(progress.route);
     let mut points = vec![view.bodies().pose(agent).position];
@@ -128,8 +128,8 @@ fn path_ahead(view: &View<'_>, agent: u32, mut reach: f64) -> Vec<DVec2> {
     points
 }
 
-fn goals_ahead(view: &View<'_>, agent: u32) -> Vec<DVec2> {
-    let progress = &view.agents.progress[agent as usize];
+fn goals_ahead(view: &View<'_>, agent: AgentIndex) -> Vec<DVec2> {
+    let progress = &view.agents.progress[agent.index()];
     let goals = &view.routes.get(progress.route).goals;
     let ahead = goals.iter().skip(progress.reached as usize);
     ahead

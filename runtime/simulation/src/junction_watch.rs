@@ -108,7 +108,7 @@ impl JunctionWatch {
         let mut seen = BTreeMap::new();
         // In the order of ids: sums of delays depend on the order in which they are added up.
         for agent in world.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let id = world.agents.identity[index].id;
             let position = &world.agents.position[index];
             let before = self.seen.get(&id).copied();

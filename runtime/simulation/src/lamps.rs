@@ -1,6 +1,6 @@
 //! Lamps: what vehicles show to others.
 
-use crate::agents::Motion;
+use crate::agents::{AgentIndex, Motion};
 use crate::route::Route;
 use crate::world::World;
 use roadwright_agent::Indicator;
@@ -17,8 +17,8 @@ const BRAKING: f64 = -0.5;
 
 /// How an agent signals: as its behaviour says, else the change of lane that it makes or seeks, else
 /// the turn that it comes to or makes.
-pub(crate) fn indicator(world: &World, agent: u32) -> Indicator {
-    let index = agent as usize;
+pub(crate) fn indicator(world: &World, agent: AgentIndex) -> Indicator {
+    let index = agent.index();
     let wished = world.agents.wish[index].indicator;
     if wished != Indicator::Off {
         return wished;

@@ -83,7 +83,7 @@ mod unmet;
 mod vehicle_type;
 mod world;
 
-pub use agents::{Drive, Status};
+pub use agents::{AgentIndex, Drive, Status};
 pub use coupling::{CouplingError, CouplingOrder};
 pub use demand::{RandomTrip, agent_name, random_trips};
 pub use dynamics::{LooseCounts, LooseRecord};

@@ -1,5 +1,6 @@
 //! The way of a trip before anybody drives: what a planner answers on empty roads.
 
+use crate::agents::AgentIndex;
 use crate::demand::{Start, places};
 use crate::ground::Ground;
 use crate::perception::OPEN_GROUND_SPEED;
@@ -81,7 +82,7 @@ impl WayFinder {
             return Some(straight(start.pose(&self.ground).position, &goals, vehicle));
         };
         let trip = Trip {
-            agent: 0,
+            agent: AgentIndex::default(),
             id: 0,
             start: (lanelet, s),
             class: vehicle.class(),

@@ -1,6 +1,6 @@
 //! What a world tells: snapshot, counts, summary, hash.
 
-use crate::agents::{Drive, Phase, Status, pedals_of};
+use crate::agents::{AgentIndex, Drive, Phase, Status, pedals_of};
 use crate::dynamics::LooseRecord;
 use crate::hash::StateHasher;
 use crate::lamps;
@@ -31,7 +31,7 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         hasher.add(&(row, route));
         world.dynamics.hash(row.identity.level, agent, &mut hasher);
         // Who drives by no pedals has the hash of one who could not.
-        if let Some(pedals) = pedals_of(&world.agents.pedals, agent as usize) {
+        if let Some(pedals) = pedals_of(&world.agents.pedals, agent.index()) {
             hasher.add(&pedals);
         }
     }
@@ -45,13 +45,13 @@ pub(crate) fn state_hash(world: &World) -> u64 {
         hasher.add(flow.progress());
     }
     hasher.add(&world.demand.retired_flows);
-    let id_of = |agent: u32| world.agents.identity[agent as usize].id;
+    let id_of = |agent: AgentIndex| world.agents.identity[agent.index()].id;
     hasher.add(&world.traffic.claims.hashed(id_of));
     // Each receiver reads its mail in the order of sending; between receivers there is none.
     let mut mail: Vec<_> = world.messages.mail.iter().collect();
-    mail.sort_by_key(|message| id_of(message.to));
+    mail.sort_by_key(|message| id_of(message.to.into()));
     for message in mail {
-        hasher.add(&(id_of(message.to), message.from, &message.letter));
+        hasher.add(&(id_of(message.to.into()), message.from, &message.letter));
     }
     hasher.add(&world.messages.log);
     hasher.add(&*world.messages.groups);
@@ -86,8 +86,8 @@ pub(crate) fn state_hash(world: &World) -> u64 {
 /// The vehicles that drive now, in the order of their ids, at a share of the last step.
 pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
     let bodies = world.bodies();
-    let record = |agent: u32| {
-        let index = agent as usize;
+    let record = |agent: AgentIndex| {
+        let index = agent.index();
         let who = &world.agents.identity[index];
         let motion = bodies.motion_at(agent, world.clock.dt, share);
         let position = &world.agents.position[index];
@@ -116,7 +116,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
         }
     };
     let driving = world.agents.census().by_growing_id();
-    let mechanics = |&agent: &u32| bodies.mechanics(agent, &world.types);
+    let mechanics = |&agent: &AgentIndex| bodies.mechanics(agent, &world.types);
     Snapshot {
         time: world.time() - (1.0 - share) * world.clock.dt,
         step: world.clock.step,
@@ -192,8 +192,8 @@ pub(crate) fn drives(world: &World) -> Vec<Drive<'_>> {
 }
 
 /// The drive of an agent that is under way.
-pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
-    let index = agent as usize;
+pub(crate) fn drive_so_far(world: &World, agent: AgentIndex) -> Drive<'_> {
+    let index = agent.index();
     let (who, statistics) = (
         &world.agents.identity[index],
         &world.agents.statistics[index],
@@ -216,8 +216,8 @@ pub(crate) fn drive_so_far(world: &World, agent: u32) -> Drive<'_> {
 }
 
 /// Why a vehicle that drives now gets no farther.
-fn mishap(world: &World, agent: u32) -> Mishap {
-    let index = agent as usize;
+fn mishap(world: &World, agent: AgentIndex) -> Mishap {
+    let index = agent.index();
     let rigid = &world.dynamics.rigid;
     let mut bodies = rigid.car(agent).into_iter().chain(rigid.towed(agent));
     let is_on_its_way = world.agents.identity[index].phase == Phase::Driving;

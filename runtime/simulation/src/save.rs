@@ -15,7 +15,7 @@ mod parts;
 
 pub use frame::SavedWorld;
 
-use crate::agents::{Accounts, Agents, Finished, Identity};
+use crate::agents::{Accounts, AgentIndex, Agents, Finished, Identity};
 use crate::clock::Clock;
 use crate::demand::{Departure, Departures, FlowProgress};
 use crate::dynamics::{Bodies, Dynamics, StandingTrains};
@@ -452,10 +452,10 @@ impl World {
                     .dynamics
                     .rigid
                     .fits(agent, self.types.rigid(who.vehicle_type))
-                && self
-                    .dynamics
-                    .trailers
-                    .fit(agent as u32, self.types.train(who.vehicle_type))
+                && self.dynamics.trailers.fit(
+                    AgentIndex::from_index(agent),
+                    self.types.train(who.vehicle_type),
+                )
         };
         let receives = |message: &Message| (message.to as usize) < capacity;
         let departs = |departure: &Departure| {
@@ -484,7 +484,7 @@ impl World {
         sound("an agent", agents.are_sound(lanelets, &self.routes, knows))?;
         // The columns of agents are of one length from here on.
         let driving = agents.census().driving();
-        let users = driving.map(|agent| agents.progress[agent as usize].route);
+        let users = driving.map(|agent| agents.progress[agent.index()].route);
         sound("a user of a route", self.routes.have_users(users))?;
         sound("a message", self.messages.mail.iter().all(receives))?;
         sound("a departure", self.demand.departures.iter().all(departs))

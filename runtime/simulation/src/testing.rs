@@ -3,7 +3,7 @@
 #[path = "../tests/common/equip.rs"]
 mod equip;
 
-use crate::agents::{Agents, Identity, LanePosition, Motion, Phase, Row};
+use crate::agents::{AgentIndex, Agents, Identity, LanePosition, Motion, Phase, Row};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
@@ -188,7 +188,13 @@ impl Stand {
     }
 
     /// A car at a distance along the first of these lanelets, with the end of the last as its goal.
-    pub(crate) fn car(&mut self, id: u64, lanelets: &[LaneletId], s: f64, speed: f64) -> u32 {
+    pub(crate) fn car(
+        &mut self,
+        id: u64,
+        lanelets: &[LaneletId],
+        s: f64,
+        speed: f64,
+    ) -> AgentIndex {
         let last = lanelets[lanelets.len() - 1];
         let end = lanelets.len() as u32 - 1;
         let goal = Goal::Lane {

@@ -1,7 +1,7 @@
 //! What some fitnesses ask about a drive beyond the sums of every agent: collisions, energy, the way
 //! that is left, and each part of the route for itself. Kept only while a fitness wants it.
 
-use super::{Progress, Statistics};
+use super::{AgentIndex, Progress, Statistics};
 use crate::dynamics::Bodies;
 use crate::route::Routes;
 use crate::save::are_short_counts;
@@ -104,7 +104,7 @@ impl Accounts {
         for agent in agents.driving() {
             let account = self
                 .of
-                .entry(agents.identity[agent as usize].id)
+                .entry(agents.identity[agent.index()].id)
                 .or_default();
             account.watch(agent, scene);
         }
@@ -154,9 +154,9 @@ impl Accounts {
 }
 
 impl Account {
-    fn watch(&mut self, agent: u32, scene: Scene<'_>) {
+    fn watch(&mut self, agent: AgentIndex, scene: Scene<'_>) {
         let agents = scene.bodies.agents;
-        let index = agent as usize;
+        let index = agent.index();
         let (motion, progress) = (&agents.motion[index], &agents.progress[index]);
         self.energy += 0.5 * motion.speed * motion.speed * scene.dt;
         self.goal_distance = goal_distance(agent, progress, scene);
@@ -172,8 +172,8 @@ impl Account {
 }
 
 /// Straight from the middle of the body to the last goal, m; 0 without one.
-fn goal_distance(agent: u32, progress: &Progress, scene: Scene<'_>) -> f64 {
-    let who = &scene.bodies.agents.identity[agent as usize];
+fn goal_distance(agent: AgentIndex, progress: &Progress, scene: Scene<'_>) -> f64 {
+    let who = &scene.bodies.agents.identity[agent.index()];
     let Some(goal) = scene.routes.get(progress.route).goals.last() else {
         return 0.0;
     };

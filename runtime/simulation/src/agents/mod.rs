@@ -6,6 +6,7 @@
 
 mod accounts;
 mod finished;
+mod index;
 mod lent;
 mod rare;
 mod rows;
@@ -14,6 +15,7 @@ pub(crate) use accounts::{Accounts, Scene as AccountScene};
 
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
+pub use index::AgentIndex;
 pub(crate) use lent::{
     AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
 };
@@ -53,10 +55,10 @@ macro_rules! columns {
         pub(crate) struct Agents {
             $($(#[$doc])* pub(crate) $column: $rows,)*
             /// Free indices; the last one is given away next.
-            free: Vec<u32>,
+            free: Vec<AgentIndex>,
             /// Indices of those who have left, until they are free again.
             #[serde(skip)]
-            leaving: Vec<u32>,
+            leaving: Vec<AgentIndex>,
             /// Agents that drive, or are about to, by level of dynamics.
             count: [usize; DynamicsLevel::ALL.len()],
             /// Pedals of those who drive by them; shorter than the columns as long as those behind do not.
@@ -70,7 +72,7 @@ macro_rules! columns {
             revision: u64,
             /// Index by id; asked for single ids, never gone through.
             #[serde(skip)]
-            by_id: HashMap<u64, u32>,
+            by_id: HashMap<u64, AgentIndex>,
         }
 
         /// All that is known of one agent.
@@ -94,8 +96,8 @@ macro_rules! columns {
             }
 
             /// All that is known of one agent.
-            pub(crate) fn row(&self, index: u32) -> Row {
-                Row { $($column: self.$column[index as usize],)* }
+            pub(crate) fn row(&self, index: AgentIndex) -> Row {
+                Row { $($column: self.$column[index.index()],)* }
             }
         }
     };
@@ -143,8 +145,8 @@ impl Agents {
     }
 
     /// Gives an agent another level of dynamics.
-    pub(crate) fn set_level(&mut self, index: u32, level: DynamicsLevel) {
-        let before = std::mem::replace(&mut self.identity[index as usize].level, level);
+    pub(crate) fn set_level(&mut self, index: AgentIndex, level: DynamicsLevel) {
+        let before = std::mem::replace(&mut self.identity[index.index()].level, level);
         self.count[before as usize] -= 1;
         self.count[level as usize] += 1;
         self.touch();
@@ -157,7 +159,7 @@ impl Agents {
 
     /// Gives indices away in this order from now on; they are those below the length of the order.
     #[cfg(test)]
-    pub(crate) fn scatter(&mut self, order: &[u32]) {
+    pub(crate) fn scatter(&mut self, order: &[AgentIndex]) {
         for index in 0..order.len() {
             self.set(index, Row::default());
         }
@@ -165,12 +167,15 @@ impl Agents {
     }
 
     /// Puts an agent in.
-    pub(crate) fn insert(&mut self, row: Row) -> u32 {
+    pub(crate) fn insert(&mut self, row: Row) -> AgentIndex {
         // The last one that became free: which one depends on who left, so nothing may depend on it.
-        let index = self.free.pop().unwrap_or(self.identity.len() as u32);
+        let index = self
+            .free
+            .pop()
+            .unwrap_or(AgentIndex::from_index(self.identity.len()));
         self.by_id.insert(row.identity.id, index);
-        self.set(index as usize, row);
-        if let Some(pedals) = self.pedals.get_mut(index as usize) {
+        self.set(index.index(), row);
+        if let Some(pedals) = self.pedals.get_mut(index.index()) {
             *pedals = None;
         }
         self.count[row.identity.level as usize] += 1;
@@ -179,8 +184,8 @@ impl Agents {
     }
 
     /// Takes an agent off the road. Its index stays its own until its modules have been told.
-    pub(crate) fn remove(&mut self, index: u32) {
-        let identity = &mut self.identity[index as usize];
+    pub(crate) fn remove(&mut self, index: AgentIndex) {
+        let identity = &mut self.identity[index.index()];
         debug_assert!(!matches!(
             identity.phase,
             Phase::Free | Phase::Gone | Phase::Told
@@ -205,7 +210,7 @@ impl Agents {
         } = self;
         let first = free.len();
         leaving.retain(|&index| {
-            let identity = &mut identity[index as usize];
+            let identity = &mut identity[index.index()];
             let is_told = identity.phase == Phase::Told;
             if is_told {
                 *identity = Identity::default();
@@ -220,7 +225,7 @@ impl Agents {
     /// At a step boundary, after modules have been told.
     pub(crate) fn note_told(&mut self) {
         for &index in &self.leaving {
-            self.identity[index as usize].phase = Phase::Told;
+            self.identity[index.index()].phase = Phase::Told;
         }
     }
 
@@ -267,7 +272,7 @@ impl Agents {
     /// an agent has it would overwrite that agent.
     fn free_are_sound(&self) -> bool {
         let is_free = |who: &&Identity| who.phase == Phase::Free;
-        let identity = |index: &u32| self.identity.get(*index as usize);
+        let identity = |index: &AgentIndex| self.identity.get(index.index());
         are_distinct(&self.free)
             && self
                 .free
@@ -286,10 +291,14 @@ impl Agents {
     pub(crate) fn index_ids(&mut self) {
         let known = self.identity.iter().enumerate();
         let known = known.filter(|(_, identity)| identity.is_known());
-        self.by_id = known.map(|(index, who)| (who.id, index as u32)).collect();
+        self.by_id = known
+            .map(|(index, who)| (who.id, AgentIndex::from_index(index)))
+            .collect();
         let left = self.identity.iter().enumerate();
         let left = left.filter(|(_, who)| matches!(who.phase, Phase::Gone | Phase::Told));
-        self.leaving = left.map(|(index, _)| index as u32).collect();
+        self.leaving = left
+            .map(|(index, _)| AgentIndex::from_index(index))
+            .collect();
     }
 }
 
@@ -396,13 +405,13 @@ mod tests {
             pedals: Some(held),
             ..Order::default()
         };
-        ControlColumns::of(&mut agents).give(index as usize, order);
-        assert_eq!(pedals_of(&agents.pedals, index as usize), Some(held));
+        ControlColumns::of(&mut agents).give(index.index(), order);
+        assert_eq!(pedals_of(&agents.pedals, index.index()), Some(held));
         agents.remove(index);
         agents.note_told();
         agents.release();
         assert_eq!(agents.insert(driver(6)), index);
-        assert_eq!(pedals_of(&agents.pedals, index as usize), None);
+        assert_eq!(pedals_of(&agents.pedals, index.index()), None);
     }
 
     #[test]

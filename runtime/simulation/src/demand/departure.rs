@@ -1,6 +1,6 @@
 //! Agents before they appear: their places, and whether there is room.
 
-use crate::agents::FARTHEST;
+use crate::agents::{AgentIndex, FARTHEST};
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
 use crate::options::SimulationError;
@@ -138,13 +138,13 @@ pub(crate) struct Room<'a> {
     pub(crate) index: &'a Index,
     pub(crate) claims: &'a Claims,
     /// Agents that have got a place in this step, by lanelet; off the lanes under `None`.
-    pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<u32>>,
+    pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<AgentIndex>>,
 }
 
 impl Room<'_> {
-    fn vehicle_type(&self, agent: u32) -> &VehicleType {
+    fn vehicle_type(&self, agent: AgentIndex) -> &VehicleType {
         self.types
-            .get(self.bodies.agents.identity[agent as usize].vehicle_type)
+            .get(self.bodies.agents.identity[agent.index()].vehicle_type)
     }
 
     /// Whether the place where a vehicle is to appear is free, and no other would have to brake hard.
@@ -201,7 +201,7 @@ impl Room<'_> {
     }
 
     /// Who is on a lanelet, with those who have got a place there in this step.
-    fn on_lane(&self, lanelet: LaneletId) -> impl Iterator<Item = u32> + '_ {
+    fn on_lane(&self, lanelet: LaneletId) -> impl Iterator<Item = AgentIndex> + '_ {
         let here = self.index.on_lanelet(lanelet).iter();
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         here.map(|entry| entry.agent).chain(appeared.copied())
@@ -322,17 +322,22 @@ impl Room<'_> {
 
     /// Whether one that is to appear at a place, m, with a speed, m/s, and another one on the same lane are
     /// so far apart that neither has to brake hard.
-    fn is_apart_on_lane(&self, agent: u32, (s, own): (f64, f64), own_type: &VehicleType) -> bool {
-        let other = &self.bodies.agents.position[agent as usize];
+    fn is_apart_on_lane(
+        &self,
+        agent: AgentIndex,
+        (s, own): (f64, f64),
+        own_type: &VehicleType,
+    ) -> bool {
+        let other = &self.bodies.agents.position[agent.index()];
         let other_type = self.vehicle_type(agent);
         let ahead = other.s - other_type.rear_overhang - (s + own_type.front);
         let behind = s - own_type.rear_overhang - (other.s + other_type.front);
-        let speed = self.bodies.agents.motion[agent as usize].speed;
+        let speed = self.bodies.agents.motion[agent.index()].speed;
         // For who comes up behind, one that appears counts as standing.
         ahead > needed(own, speed) || behind > needed(speed, 0.0)
     }
 
-    fn is_apart_on_ground(&self, agent: u32, pose: Pose, own_type: &VehicleType) -> bool {
+    fn is_apart_on_ground(&self, agent: AgentIndex, pose: Pose, own_type: &VehicleType) -> bool {
         let other_type = self.vehicle_type(agent);
         // Trailers of others count as if they stood in line.
         let (own, theirs) = (own_type.hull_circle(), other_type.hull_circle());
@@ -390,8 +395,8 @@ impl Room<'_> {
             let mut all = self.on_lane(next);
             let is_apart = all.all(|agent| {
                 is_last = true;
-                let s = self.bodies.agents.position[agent as usize].s;
-                let other = self.bodies.agents.motion[agent as usize].speed;
+                let s = self.bodies.agents.position[agent.index()].s;
+                let other = self.bodies.agents.motion[agent.index()].speed;
                 let gap = to_end + s - self.vehicle_type(agent).rear_overhang;
                 gap > needed(speed, other)
             });
@@ -410,8 +415,8 @@ impl Room<'_> {
             let mut all = self.on_lane(before);
             let is_apart = all.all(|agent| {
                 is_last = true;
-                let s = self.bodies.agents.position[agent as usize].s;
-                let speed = self.bodies.agents.motion[agent as usize].speed;
+                let s = self.bodies.agents.position[agent.index()].s;
+                let speed = self.bodies.agents.motion[agent.index()].speed;
                 let gap = length - s - self.vehicle_type(agent).front;
                 gap > needed(speed, 0.0)
             });

@@ -10,7 +10,7 @@
 //! Grants follow the routes. Where a junction has not changed they stay, else they are given again.
 
 use super::Editing;
-use crate::agents::{AgentsRef, LanePosition, Phase, Progress};
+use crate::agents::{AgentIndex, AgentsRef, LanePosition, Phase, Progress};
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::messages::LogLine;
@@ -186,7 +186,7 @@ impl Editing<'_> {
         let mut keeps = vec![Keeps::Nothing; self.agents.census().capacity()];
         let mut lost = Vec::new();
         for agent in self.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let Some(goals) = self.goals_after(agent, &moves, told) else {
                 self.remove(agent);
                 continue;
@@ -214,11 +214,11 @@ impl Editing<'_> {
     /// The goals of an agent on the new roads; `None` if one that it has not reached is gone.
     fn goals_after(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         moves: &Moves<'_>,
         told: impl Fn(u64) -> Option<(Start, Vec<Goal>)>,
     ) -> Option<Vec<Goal>> {
-        let index = agent as usize;
+        let index = agent.index();
         let progress = &self.agents.progress[index];
         let route = self.routes.get(progress.route);
         let told = (!progress.has_own_goals)
@@ -261,8 +261,14 @@ impl Editing<'_> {
 
     /// Lets an agent drive on along its route, whose lanelets have other numbers and maybe other
     /// shapes now. Says what it keeps. Lanelet `held` of its route is the first that it holds.
-    fn move_along(&mut self, agent: u32, goals: &[Goal], moves: &Moves<'_>, held: u32) -> Keeps {
-        let index = agent as usize;
+    fn move_along(
+        &mut self,
+        agent: AgentIndex,
+        goals: &[Goal],
+        moves: &Moves<'_>,
+        held: u32,
+    ) -> Keeps {
+        let index = agent.index();
         let LanePosition {
             lanelet,
             leaving,
@@ -319,9 +325,9 @@ impl Editing<'_> {
     ) -> Vec<Wanted> {
         let routes = &*self.routes;
         let agents = &mut *self.agents;
-        let lanelet = |progress: &[Progress], agent: u32, at: u32| {
-            let route = routes.get(progress[agent as usize].route);
-            (keeps[agent as usize] != Keeps::Nothing)
+        let lanelet = |progress: &[Progress], agent: AgentIndex, at: u32| {
+            let route = routes.get(progress[agent.index()].route);
+            (keeps[agent.index()] != Keeps::Nothing)
                 .then(|| route.lanelet(at))
                 .flatten()
         };
@@ -345,7 +351,7 @@ impl Editing<'_> {
         let ahead = wanted.split_off(ahead);
         for one in wanted {
             // Whose way has another shape has been let in for another one, and goes by its place.
-            let index = one.agent as usize;
+            let index = one.agent.index();
             let is_under = one.place == agents.progress[index].at;
             if !is_under || keeps[index] == Keeps::Line {
                 one.hold(claims);
@@ -359,7 +365,7 @@ impl Editing<'_> {
     fn let_in_again(&mut self, wanted: Vec<Wanted>) {
         let claims = &mut self.traffic.claims;
         for one in wanted {
-            let claim = &mut self.agents.claim[one.agent as usize];
+            let claim = &mut self.agents.claim[one.agent.index()];
             // An earlier connection of this agent was refused: it does not get to this one.
             if one.place >= claim.granted_to || claims.has(one.agent, one.path.0, one.place) {
                 continue;
@@ -374,8 +380,8 @@ impl Editing<'_> {
     }
 
     /// Routes an agent again from the lane under it: its own if that is still there.
-    fn start_anew(&mut self, agent: u32, moves: &Moves<'_>) {
-        let index = agent as usize;
+    fn start_anew(&mut self, agent: AgentIndex, moves: &Moves<'_>) {
+        let index = agent.index();
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
         // Its lanelet is one of the ground before.
         let pose = self.bodies(moves.before).pose(agent);
@@ -395,8 +401,8 @@ impl Editing<'_> {
 
     /// A new route from the first of the lanelets under the agent that leads to its goals, with
     /// nothing granted yet. Says whether one does.
-    pub(super) fn start_over(&mut self, agent: u32, spots: &[Spot]) -> bool {
-        let index = agent as usize;
+    pub(super) fn start_over(&mut self, agent: AgentIndex, spots: &[Spot]) -> bool {
+        let index = agent.index();
         let progress = self.agents.progress[index];
         let goals = self.routes.get(progress.route).goals.clone();
         let found = spots.iter().find_map(|&(lanelet, s, t)| {
@@ -440,7 +446,7 @@ struct Wanted {
     order: (bool, u64, u64, u64),
     /// Its index in the route.
     place: u32,
-    agent: u32,
+    agent: AgentIndex,
     /// Junction and connection on the new roads.
     path: (u32, u32),
     exit: LaneletId,
@@ -469,11 +475,11 @@ fn wanted_claims(
     claims: &Claims,
     (firsts, tickets): (&[u32], &[u64]),
     moves: &Moves<'_>,
-    lanelet: impl Fn(&[Progress], u32, u32) -> Option<LaneletId>,
+    lanelet: impl Fn(&[Progress], AgentIndex, u32) -> Option<LaneletId>,
 ) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for agent in agents.by_growing_id() {
-        let index = agent as usize;
+        let index = agent.index();
         let (at, claim) = (agents.progress[index].at, &agents.claim[index]);
         // From the first connection that it held, which its rear may not have left yet.
         let first = firsts[index].min(at);

@@ -1,5 +1,6 @@
 //! Looking into one junction: who queues, who has been let in, who waits for whom, what signals do.
 
+use crate::agents::AgentIndex;
 use crate::ground::Ground;
 use crate::traffic::{Entry, Shown, StagePhase, Ticket, Waits};
 use crate::world::World;
@@ -121,7 +122,7 @@ pub(crate) fn inspect(world: &World, node: NodeId) -> Option<JunctionInspection>
     ends.dedup();
     // Who has been let in may be on no lane before it any more, and who comes has not been let in: both
     // are asked.
-    let mut agents: Vec<u32> = world.traffic.claims.holders(junction).collect();
+    let mut agents: Vec<AgentIndex> = world.traffic.claims.holders(junction).collect();
     let mut approaches = Vec::with_capacity(ends.len());
     for end in ends {
         let pieces = pieces_before(ground.graph(), end);
@@ -201,7 +202,7 @@ fn approach(world: &World, lane: LaneEnd, pieces: &[LaneletId], turns: &[Turning
     for &piece in pieces {
         to_line += world.ground().length(piece);
         for entry in foremost_first(world, piece) {
-            let index = entry.agent as usize;
+            let index = entry.agent.index();
             let who = &world.agents.identity[index];
             let body = world.types.get(who.vehicle_type);
             let speed = world.agents.motion[index].speed;
@@ -227,15 +228,15 @@ fn approach(world: &World, lane: LaneEnd, pieces: &[LaneletId], turns: &[Turning
 /// Who follows a lanelet, from front to back. Who leaves it sideways is on its new lane already.
 pub(super) fn foremost_first(world: &World, id: LaneletId) -> impl Iterator<Item = &Entry> {
     let entries = world.traffic.index.on_lanelet(id).iter().rev();
-    entries.filter(move |entry| world.agents.position[entry.agent as usize].lanelet == id)
+    entries.filter(move |entry| world.agents.position[entry.agent.index()].lanelet == id)
 }
 
 /// Those of some agents that wait for a junction, by id.
-fn waiting(world: &World, junction: u32, agents: Vec<u32>) -> Vec<Waiting> {
+fn waiting(world: &World, junction: u32, agents: Vec<AgentIndex>) -> Vec<Waiting> {
     let node = world.ground().node(junction);
     let waits = agents.into_iter().filter_map(|agent| {
         let waits = world.waits_of(agent)?;
-        let agent = world.agents.identity[agent as usize].id;
+        let agent = world.agents.identity[agent.index()].id;
         (Some(waits.node) == node).then_some(Waiting { agent, waits })
     });
     let mut all: Vec<Waiting> = waits.collect();

@@ -3,6 +3,7 @@
 
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
+use crate::agents::AgentIndex;
 use crate::perception::{Look, StopCause};
 use crate::traffic::{Entry, Waits};
 use crate::world::World;
@@ -172,9 +173,9 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
             continue;
         }
         let claims = &world.traffic.claims;
-        let id = |agent: u32| world.agents.identity[agent as usize].id;
+        let id = |agent: AgentIndex| world.agents.identity[agent.index()].id;
         let sides = [(number, false), (number, true)];
-        let sorted = |agents: Vec<u32>| {
+        let sorted = |agents: Vec<AgentIndex>| {
             let mut ids: Vec<u64> = agents.into_iter().map(id).collect();
             ids.sort_unstable();
             ids.dedup();
@@ -236,7 +237,7 @@ fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
     let mut bodies: Vec<(f64, f64, u64)> = Vec::new();
     let mut add = |entries: &[Entry], shift: f64| {
         for entry in entries {
-            let who = &world.agents.identity[entry.agent as usize];
+            let who = &world.agents.identity[entry.agent.index()];
             let body = world.types.get(who.vehicle_type);
             let s = entry.s + shift;
             bodies.push((s - body.rear_overhang, s + body.front, who.id));
@@ -268,7 +269,7 @@ fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
 }
 
 fn vehicle(world: &World, entry: &Entry) -> RoadVehicle {
-    let index = entry.agent as usize;
+    let index = entry.agent.index();
     RoadVehicle {
         agent: world.agents.identity[index].id,
         s: entry.s,
@@ -279,9 +280,9 @@ fn vehicle(world: &World, entry: &Entry) -> RoadVehicle {
     }
 }
 
-fn next_lane(world: &World, agent: u32) -> Option<PlannedLane> {
+fn next_lane(world: &World, agent: AgentIndex) -> Option<PlannedLane> {
     let graph = world.lane_graph();
-    let progress = &world.agents.progress[agent as usize];
+    let progress = &world.agents.progress[agent.index()];
     let route = world.routes.get(progress.route);
     let mut turn = None;
     let mut at = progress.at;
@@ -294,9 +295,9 @@ fn next_lane(world: &World, agent: u32) -> Option<PlannedLane> {
     }
 }
 
-fn stop_target(world: &World, agent: u32) -> Option<StopTarget> {
+fn stop_target(world: &World, agent: AgentIndex) -> Option<StopTarget> {
     let view = world.view();
-    if !world.agents.position[agent as usize].is_on_lane() {
+    if !world.agents.position[agent.index()].is_on_lane() {
         return None;
     }
     let nearest = view.nearest_stop(agent, REACH);
@@ -312,9 +313,9 @@ fn stop_target(world: &World, agent: u32) -> Option<StopTarget> {
     both.min_by(|a, b| a.distance.total_cmp(&b.distance))
 }
 
-fn reason(world: &World, agent: u32, cause: StopCause) -> Option<StopReason> {
+fn reason(world: &World, agent: AgentIndex, cause: StopCause) -> Option<StopReason> {
     Some(match cause {
-        StopCause::Leader(other) => StopReason::Leader(world.agents.identity[other as usize].id),
+        StopCause::Leader(other) => StopReason::Leader(world.agents.identity[other.index()].id),
         StopCause::Goal => StopReason::Destination,
         StopCause::LaneEnd => StopReason::LaneChange,
         StopCause::Wall => StopReason::Junction(world.waits_of(agent)?),
@@ -330,9 +331,9 @@ fn reason(world: &World, agent: u32, cause: StopCause) -> Option<StopReason> {
 }
 
 /// The nearest obstacle in the way of an agent.
-fn obstacle_ahead(world: &World, agent: u32) -> Option<StopTarget> {
+fn obstacle_ahead(world: &World, agent: AgentIndex) -> Option<StopTarget> {
     let view = world.view();
-    let who = &world.agents.identity[agent as usize];
+    let who = &world.agents.identity[agent.index()];
     let look = Look::of(world.modules.controller(who.modules));
     let input = view.controller_input(agent, look);
     if input.obstacle_distance >= NOTHING {

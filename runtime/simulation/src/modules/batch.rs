@@ -1,7 +1,7 @@
 //! Asking modules in batches, slice by slice.
 
 use super::pool::ModulePool;
-use crate::agents::Census;
+use crate::agents::{AgentIndex, Census};
 use rayon::prelude::*;
 use roadwright_agent::{Choosable, Rate};
 use roadwright_scenario::DynamicsLevel;
@@ -21,7 +21,7 @@ const WHOLE_BATCH: usize = 1024;
 /// period share lists: at 1 ms and once in ten seconds there would be 10,000.
 const MOST_TURNS: u64 = 1024;
 
-/// Agents with one turn, by index and by id.
+/// Agents with one turn, by index and by id, as modules are told of them.
 #[derive(Debug, Clone, Default)]
 struct Turn {
     indices: Vec<u32>,
@@ -34,8 +34,8 @@ impl Turn {
         self.ids.clear();
     }
 
-    fn push(&mut self, index: u32, id: u64) {
-        self.indices.push(index);
+    fn push(&mut self, index: AgentIndex, id: u64) {
+        self.indices.push(index.number());
         self.ids.push(id);
     }
 }
@@ -48,7 +48,7 @@ struct Turns {
 }
 
 impl Turns {
-    fn push(&mut self, index: u32, id: u64) {
+    fn push(&mut self, index: AgentIndex, id: u64) {
         let turn = id % self.rate.period() % self.turns.len() as u64;
         self.turns[turn as usize].push(index, id);
     }
@@ -65,7 +65,7 @@ impl Turns {
         chosen.clear();
         for (&index, &id) in listed.indices.iter().zip(&listed.ids) {
             if id % period == turn {
-                chosen.push(index, id);
+                chosen.push(index.into(), id);
             }
         }
         (&chosen.indices, &chosen.ids)
@@ -140,7 +140,7 @@ impl Rota {
             rates.map(|rate| rate.in_strides(longest)),
         );
         for index in agents.driving() {
-            let who = &agents.identity[index as usize];
+            let who = &agents.identity[index.index()];
             let instance = who.modules.of(pool.slot) as usize;
             let list = match stride(who.level) {
                 1 => &mut self.of,
@@ -167,9 +167,12 @@ impl Rota {
     }
 
     /// Whether it is an agent's turn.
-    pub(crate) fn is_due(&mut self, agent: u32, step: u64) -> bool {
+    pub(crate) fn is_due(&mut self, agent: AgentIndex, step: u64) -> bool {
         let mut instances = 0..self.of.len();
-        instances.any(|instance| self.due(instance, step).0.binary_search(&agent).is_ok())
+        instances.any(|instance| {
+            let due = self.due(instance, step).0;
+            due.binary_search(&agent.number()).is_ok()
+        })
     }
 }
 
@@ -223,7 +226,7 @@ where
         helpers: Option<&rayon::ThreadPool>,
         is_whole: bool,
         due: (&[u32], &[u64]),
-        (prepare, perceive): (impl Fn(&[u32]) + Sync, impl Fn(u32) -> I + Sync),
+        (prepare, perceive): (impl Fn(&[u32]) + Sync, impl Fn(AgentIndex) -> I + Sync),
         answer: impl Fn((&[u32], &[u64]), Slices<'_, I, O, N>) -> E + Sync,
     ) -> Vec<E> {
         let (outputs, notes) = (&mut self.outputs, &mut self.notes);
@@ -259,14 +262,17 @@ fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
     (helpers, is_whole): (Option<&rayon::ThreadPool>, bool),
     (indices, ids): (&[u32], &[u64]),
     rows: Slices<'_, I, O, N>,
-    (prepare, perceive): (&(impl Fn(&[u32]) + Sync), &(impl Fn(u32) -> I + Sync)),
+    (prepare, perceive): (
+        &(impl Fn(&[u32]) + Sync),
+        &(impl Fn(AgentIndex) -> I + Sync),
+    ),
     answer: &(impl Fn((&[u32], &[u64]), Slices<'_, I, O, N>) -> E + Sync),
     told: &mut Vec<E>,
 ) {
     let slice = |(indices, ids): (&[u32], &[u64]), rows: Slices<'_, I, O, N>| {
         prepare(indices);
         for (&agent, input) in indices.iter().zip(rows.0.iter_mut()) {
-            *input = perceive(agent);
+            *input = perceive(agent.into());
         }
         answer((indices, ids), rows)
     };
@@ -278,7 +284,7 @@ fn ask_batch<I: Send + Sync, O: Send, N: Send, E: Send>(
         Some(helpers) if is_whole => {
             helpers.install(|| {
                 let rows = rows.0.par_iter_mut().zip(indices);
-                rows.for_each(|(input, &agent)| *input = perceive(agent));
+                rows.for_each(|(input, &agent)| *input = perceive(agent.into()));
             });
             told.push(answer((indices, ids), rows));
         }

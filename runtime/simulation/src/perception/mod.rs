@@ -25,7 +25,7 @@ mod warm;
 
 pub(crate) use lane::StopCause;
 
-use crate::agents::{AgentsRef, LanePosition, Motion, Progress};
+use crate::agents::{AgentIndex, AgentsRef, LanePosition, Motion, Progress};
 use crate::dynamics::{Bodies, Dynamics, keeps_to_lanes};
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
@@ -125,19 +125,19 @@ struct Stretch {
 
 impl<'a> View<'a> {
     #[inline]
-    pub(crate) fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
+    pub(crate) fn vehicle_type(&self, agent: AgentIndex) -> &'a VehicleType {
         self.types
-            .get(self.agents.identity[agent as usize].vehicle_type)
+            .get(self.agents.identity[agent.index()].vehicle_type)
     }
 
     /// Ties between vehicles are broken by id, never by index: indices depend on who left before.
     fn id(&self, entry: &Entry) -> u64 {
-        self.agents.identity[entry.agent as usize].id
+        self.agents.identity[entry.agent.index()].id
     }
 
     #[inline]
-    fn motion(&self, agent: u32) -> &'a Motion {
-        &self.agents.motion[agent as usize]
+    fn motion(&self, agent: AgentIndex) -> &'a Motion {
+        &self.agents.motion[agent.index()]
     }
 
     #[inline]
@@ -150,38 +150,38 @@ impl<'a> View<'a> {
     }
 
     #[inline]
-    fn pose(&self, agent: u32) -> Pose {
+    fn pose(&self, agent: AgentIndex) -> Pose {
         self.bodies().pose(agent)
     }
 
     #[inline]
-    fn level(&self, agent: u32) -> DynamicsLevel {
-        self.agents.identity[agent as usize].level
+    fn level(&self, agent: AgentIndex) -> DynamicsLevel {
+        self.agents.identity[agent.index()].level
     }
 
     #[inline]
-    fn position(&self, agent: u32) -> &'a LanePosition {
-        &self.agents.position[agent as usize]
+    fn position(&self, agent: AgentIndex) -> &'a LanePosition {
+        &self.agents.position[agent.index()]
     }
 
     #[inline]
-    fn progress(&self, agent: u32) -> &'a Progress {
-        &self.agents.progress[agent as usize]
+    fn progress(&self, agent: AgentIndex) -> &'a Progress {
+        &self.agents.progress[agent.index()]
     }
 
     #[inline]
-    fn route(&self, agent: u32) -> &'a Route {
+    fn route(&self, agent: AgentIndex) -> &'a Route {
         self.routes.get(self.progress(agent).route)
     }
 
     /// Whether an agent follows a path backwards.
-    pub(crate) fn is_reversing(&self, agent: u32) -> bool {
+    pub(crate) fn is_reversing(&self, agent: AgentIndex) -> bool {
         let progress = self.progress(agent);
         !self.position(agent).is_on_lane() && self.route(agent).is_reversing(progress.reached)
     }
 
     /// The row of a controller.
-    pub(crate) fn controller_input(&self, agent: u32, look: Look) -> ControllerInput {
+    pub(crate) fn controller_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let look = Look {
             at_way: true,
             ..look
@@ -193,8 +193,8 @@ impl<'a> View<'a> {
 
     /// Applies the wish of the agent's behaviour to the row of its controller. Returns the speed that
     /// road, bends and vehicle allow, whatever the behaviour wishes, m/s.
-    pub(crate) fn apply_wish(&self, agent: u32, input: &mut ControllerInput) -> f64 {
-        let wish = &self.agents.wish[agent as usize];
+    pub(crate) fn apply_wish(&self, agent: AgentIndex, input: &mut ControllerInput) -> f64 {
+        let wish = &self.agents.wish[agent.index()];
         let max_speed = self.vehicle_type(agent).limits.max_speed;
         let allowed = input.road_speed.min(max_speed);
         input.road_speed = (input.road_speed * wish.speed_factor)
@@ -205,7 +205,7 @@ impl<'a> View<'a> {
     }
 
     /// The row of a controller, without the wish of its behaviour.
-    pub(crate) fn allowed_input(&self, agent: u32, look: Look) -> ControllerInput {
+    pub(crate) fn allowed_input(&self, agent: AgentIndex, look: Look) -> ControllerInput {
         let (motion, vehicle_type) = (self.motion(agent), self.vehicle_type(agent));
         // Controllers know only forwards. An agent that reverses is shown to its controller as a
         // vehicle that is turned about and drives forwards: heading turned by pi, speed positive,
@@ -244,7 +244,7 @@ impl<'a> View<'a> {
 
     /// The pose of an agent, turned about while it reverses.
     #[inline]
-    fn pose_ahead(&self, agent: u32, is_reversing: bool) -> Pose {
+    fn pose_ahead(&self, agent: AgentIndex, is_reversing: bool) -> Pose {
         let mut pose = self.pose(agent);
         if is_reversing {
             pose.heading = wrap_angle(pose.heading + PI);
@@ -253,7 +253,7 @@ impl<'a> View<'a> {
     }
 
     /// The lanelets ahead along the route, up to where the lane has to be changed.
-    fn ahead(&self, agent: u32) -> impl Iterator<Item = Stretch> + 'a {
+    fn ahead(&self, agent: AgentIndex) -> impl Iterator<Item = Stretch> + 'a {
         let position = self.position(agent);
         let route = self.route(agent);
         let ground = self.ground;
@@ -289,7 +289,7 @@ impl<'a> View<'a> {
     /// route goes straight on.
     pub(crate) fn lanelets_ahead(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         distance: f64,
     ) -> impl Iterator<Item = LaneletId> + 'a {
         let stretches = self.ahead(agent);
@@ -298,7 +298,7 @@ impl<'a> View<'a> {
     }
 
     /// The vehicle ahead on the route, as far as behaviours see.
-    pub(crate) fn leader(&self, agent: u32) -> Option<u32> {
+    pub(crate) fn leader(&self, agent: AgentIndex) -> Option<AgentIndex> {
         if !self.position(agent).is_on_lane() {
             return None;
         }
@@ -317,7 +317,7 @@ impl<'a> View<'a> {
     }
 
     /// The speeds that limit and bends allow on the route ahead.
-    pub(crate) fn outlook(&self, agent: u32) -> Outlook {
+    pub(crate) fn outlook(&self, agent: AgentIndex) -> Outlook {
         if !self.position(agent).is_on_lane() {
             return Outlook::new([OPEN_GROUND_SPEED as f32; Outlook::PARTS]);
         }

@@ -1,6 +1,7 @@
 //! What an agent off the lanes perceives: its path, or its goal.
 
 use super::{View, aim};
+use crate::agents::AgentIndex;
 use crate::route::{Goal, GroundPath};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
@@ -17,7 +18,7 @@ impl View<'_> {
     /// steers straight for the goal.
     pub(super) fn perceive_ground(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: Pose,
         lookahead: f64,
         input: &mut ControllerInput,
@@ -35,7 +36,7 @@ impl View<'_> {
     /// both alike.
     fn perceive_path(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         pose: Pose,
         (path, lookahead): (&GroundPath, f64),
         input: &mut ControllerInput,

@@ -1,7 +1,7 @@
 //! Questions to planners, and routes made of their answers.
 
 use super::{Goal, Leg, Route};
-use crate::agents::{Claim, LanePosition, Progress};
+use crate::agents::{AgentIndex, Claim, LanePosition, Progress};
 use roadwright_agent::{Module, Planner, PlannerView, Step};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::VehicleClass;
@@ -13,7 +13,7 @@ pub(crate) struct Asking<'a> {
     pub(crate) planner: &'a Module<dyn Planner>,
     pub(crate) view: PlannerView<'a>,
     pub(crate) step: Step<'a>,
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     /// What its vehicle counts as where lanes are reserved.
     pub(crate) class: VehicleClass,
@@ -142,7 +142,7 @@ pub(crate) fn goal_input(
 
 /// One agent of a batch that needs a route to all its goals.
 pub(crate) struct Trip {
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     pub(crate) start: (LaneletId, f64),
     pub(crate) class: VehicleClass,
@@ -192,7 +192,7 @@ pub(crate) fn plan_legs(
 
 /// One question of a batch, about the route to an agent's next goal.
 pub(crate) struct Question {
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
     pub(crate) id: u64,
     pub(crate) input: PlannerInput,
 }
@@ -204,7 +204,10 @@ pub(crate) fn ask_all(
     step: &Step<'_>,
     questions: &[Question],
 ) -> Vec<Option<Vec<LaneletId>>> {
-    let indices: Vec<u32> = questions.iter().map(|question| question.agent).collect();
+    let indices: Vec<u32> = questions
+        .iter()
+        .map(|question| question.agent.number())
+        .collect();
     let ids: Vec<u64> = questions.iter().map(|question| question.id).collect();
     let inputs: Vec<PlannerInput> = questions.iter().map(|question| question.input).collect();
     let (mut lanelets, mut outputs) = (Vec::new(), vec![PlannerOutput::default(); inputs.len()]);

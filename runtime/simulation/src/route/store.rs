@@ -168,7 +168,7 @@ impl Routes {
 }
 
 /// Whether no index is in a list twice.
-pub(crate) fn are_distinct(indices: &[u32]) -> bool {
+pub(crate) fn are_distinct<I: Copy + Ord>(indices: &[I]) -> bool {
     let mut sorted = indices.to_vec();
     sorted.sort_unstable();
     sorted.windows(2).all(|pair| pair[0] != pair[1])

@@ -2,8 +2,8 @@
 
 use super::retire::Exit;
 use crate::agents::{
-    AdvanceColumns, Aside, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Rare,
-    Statistics, Status, pedals_of,
+    AdvanceColumns, AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase,
+    Progress, Rare, Statistics, Status, pedals_of,
 };
 use crate::clock::Clock;
 use crate::dynamics::{
@@ -128,14 +128,14 @@ pub(crate) fn advance(
     dynamics.tow(ground, agents.lent(), types);
     // Who leaves is scored, leaves a row behind and frees what it has: in the order of ids, since
     // arrivals come level by level, and in each by index.
-    arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[*agent as usize].id);
+    arrivals.sort_unstable_by_key(|(agent, _)| agents.identity[agent.index()].id);
     tell_of_lost(exit, &lost);
     tell_of_too_steep(ground, exit);
     let time = exit.clock.time() + exit.clock.dt;
     for (agent, arrival) in arrivals {
         match arrival {
             Arrival::UnderWay => {}
-            Arrival::AtGoal => exit.agents.identity[agent as usize].phase = Phase::AtGoal,
+            Arrival::AtGoal => exit.agents.identity[agent.index()].phase = Phase::AtGoal,
             Arrival::Finished => exit.retire(agent, Status::Arrived, time),
         }
     }
@@ -143,11 +143,11 @@ pub(crate) fn advance(
 }
 
 /// Says which bodies have been put to rest because their numbers made no sense any more.
-fn tell_of_lost(exit: &mut Exit<'_>, lost: &[u32]) {
+fn tell_of_lost(exit: &mut Exit<'_>, lost: &[AgentIndex]) {
     for &agent in lost {
         exit.messages.log.write_fault(LogLine {
             time: exit.clock.time(),
-            agent: exit.agents.identity[agent as usize].id,
+            agent: exit.agents.identity[agent.index()].id,
             module: DynamicsLevel::Rigid.to_string(),
             text: "its motion was beyond all measure: it has been put to rest where it was".into(),
             is_fault: true,
@@ -196,7 +196,7 @@ fn advance_level<L: Level>(
     states: &mut [L::State],
     helpers: Option<&rayon::ThreadPool>,
     agents: &mut AdvanceColumns<'_>,
-) -> Vec<(u32, Arrival)> {
+) -> Vec<(AgentIndex, Arrival)> {
     if agents.count_of(L::LEVEL) == 0 {
         return Vec::new();
     }
@@ -255,7 +255,7 @@ fn advance_slice<L: Level>(
     scene: &Scene<'_>,
     first: u32,
     columns: Columns<'_, L::State>,
-) -> Vec<(u32, Arrival)> {
+) -> Vec<(AgentIndex, Arrival)> {
     let (identity, command, states, motion, position, progress, statistics) = columns;
     let mut arrivals = Vec::new();
     for (number, who) in identity.iter().enumerate() {
@@ -282,7 +282,7 @@ fn advance_slice<L: Level>(
         let aside = scene.aside[first as usize + number];
         let arrival = mover.advance::<L>(who, &order, aside, scene);
         if arrival != Arrival::UnderWay {
-            arrivals.push((first + number as u32, arrival));
+            arrivals.push((AgentIndex::new(first + number as u32), arrival));
         }
     }
     arrivals

@@ -2,7 +2,7 @@
 
 use super::retire::Exit;
 use crate::agents::{
-    Agents, Identity, LanePosition, Motion, Phase, Progress, Row, Statistics, Status,
+    AgentIndex, Agents, Identity, LanePosition, Motion, Phase, Progress, Row, Statistics, Status,
 };
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Room, Start};
@@ -38,13 +38,13 @@ pub(crate) fn admit(
     routes: &mut Routes,
     (dynamics, agents): (&mut Dynamics, &mut Agents),
     log: &mut Log,
-) -> Vec<u32> {
+) -> Vec<AgentIndex> {
     let time = scene.clock.time();
     let of_flows = flow_agents(scene, demand, time);
     demand.departures.come(time, of_flows);
     // The index is that of the end of the last step and does not know who appears in this one: two that
     // appear at one place in one step would not see each other without this list.
-    let mut appeared: BTreeMap<Option<u32>, Vec<u32>> = BTreeMap::new();
+    let mut appeared: BTreeMap<_, Vec<AgentIndex>> = BTreeMap::new();
     let mut admitted = Vec::new();
     demand.departures.offer(|departure| {
         let bodies = Bodies {
@@ -84,19 +84,24 @@ pub(crate) fn admit(
 
 /// Plans the routes of agents that have got a place, and lets them drive; an agent without a route to
 /// its goals is refused. Modules have been told of them.
-pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: &mut Exit<'_>) {
+pub(crate) fn depart(
+    scene: Scene<'_>,
+    delays: &Delays,
+    admitted: &[AgentIndex],
+    exit: &mut Exit<'_>,
+) {
     let clock = scene.clock;
     let pool = &scene.modules.pools.planner;
     let view = PlannerView {
         graph: scene.ground.graph(),
         delays: &delays.0,
     };
-    let mut planned: BTreeMap<u32, Option<Route>> = BTreeMap::new();
+    let mut planned: BTreeMap<AgentIndex, Option<Route>> = BTreeMap::new();
     for (number, instance) in pool.instances.iter().enumerate() {
         let own = admitted.iter().filter(|&&agent| {
-            let who = &exit.agents.identity[agent as usize];
+            let who = &exit.agents.identity[agent.index()];
             who.modules.of(roadwright_agent::Slot::Planner) as usize == number
-                && exit.agents.position[agent as usize].is_on_lane()
+                && exit.agents.position[agent.index()].is_on_lane()
         });
         let trips: Vec<(Trip, &Route)> = own.map(|&agent| trip(scene, exit, agent)).collect();
         if trips.is_empty() {
@@ -107,7 +112,7 @@ pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: 
         planned.extend(trips.iter().map(|(trip, _)| trip.agent).zip(routes));
     }
     for &agent in admitted {
-        let index = agent as usize;
+        let index = agent.index();
         // No route: it never drove. Off the lanes nothing was asked: it drives straight for its goals.
         match planned.remove(&agent) {
             Some(None) => exit.retire(agent, Status::Refused, clock.time()),
@@ -130,8 +135,8 @@ pub(crate) fn depart(scene: Scene<'_>, delays: &Delays, admitted: &[u32], exit: 
     exit.agents.touch();
 }
 
-fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: u32) -> (Trip, &'a Route) {
-    let index = agent as usize;
+fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (Trip, &'a Route) {
+    let index = agent.index();
     let (who, position) = (&exit.agents.identity[index], &exit.agents.position[index]);
     let trip = Trip {
         agent,
@@ -199,7 +204,7 @@ fn place(
     level: DynamicsLevel,
     routes: &mut Routes,
     agents: &mut Agents,
-) -> u32 {
+) -> AgentIndex {
     let modules = scene.modules.stacks[departure.stack as usize];
     let kind = scene.types.get(departure.vehicle_type);
     let (lanelet, s) = match departure.start {

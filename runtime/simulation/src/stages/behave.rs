@@ -2,7 +2,7 @@
 
 use super::effects::Effecting;
 use super::scene::Onlooking;
-use crate::agents::Column;
+use crate::agents::{AgentIndex, Column};
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
 use crate::route::Travel;
@@ -59,7 +59,7 @@ pub(crate) fn behave(
         stage.changing.clear();
         for (row, (&agent, output)) in agents.iter().zip(&stage.rows.outputs).enumerate() {
             match output.lane_change == 0.0 {
-                true => world.take_output(agent, output),
+                true => world.take_output(agent.into(), output),
                 false => stage.changing.push(row as u32),
             }
         }
@@ -68,7 +68,7 @@ pub(crate) fn behave(
         changing.sort_unstable_by_key(|&row| ids[row as usize]);
         for &row in &*changing {
             let row = row as usize;
-            world.take_output(agents[row], &stage.rows.outputs[row]);
+            world.take_output(agents[row].into(), &stage.rows.outputs[row]);
         }
         world.apply(effects);
     }
@@ -120,11 +120,12 @@ fn ask(
 }
 
 /// The agents whose turn it is and whose behaviours look at others.
-fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<u32> {
+fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     let mut all = Vec::new();
     for (number, instance) in modules.pools.behaviour.instances.iter().enumerate() {
         if instance.module().logic.wants_scene() {
-            all.extend_from_slice(rota.due(number, step).0);
+            let due = rota.due(number, step).0.iter();
+            all.extend(due.copied().map(AgentIndex::new));
         }
     }
     all
@@ -151,8 +152,8 @@ impl Effecting<'_> {
     }
 
     /// Takes the output row of a behaviour: wishes that last, and a lane change to begin now.
-    fn take_output(&mut self, agent: u32, output: &BehaviourOutput) {
-        let index = agent as usize;
+    fn take_output(&mut self, agent: AgentIndex, output: &BehaviourOutput) {
+        let index = agent.index();
         let mut wish = self.agents.wish[index];
         // A wish to brake lasts until a behaviour is asked again, be it another one than before. The
         // other wishes stay until an answer replaces them; an answer that is no number does not.
@@ -175,14 +176,19 @@ impl Effecting<'_> {
     /// Whether a vehicle finds its way over to a place of the lane beside, m, and leaves to others what they
     /// count on. Where only that is missing it says so: who would let it in would wait for it, and it for
     /// those who come up behind that one.
-    fn has_room_to_change(&mut self, agent: u32, beside: (LaneletId, f64), room: f64) -> bool {
+    fn has_room_to_change(
+        &mut self,
+        agent: AgentIndex,
+        beside: (LaneletId, f64),
+        room: f64,
+    ) -> bool {
         let lanes = Lanes {
             ground: self.ground,
             types: self.types,
             index: &self.traffic.index,
             agents: self.agents.lent(),
         };
-        let own = &self.agents.position[agent as usize];
+        let own = &self.agents.position[agent.index()];
         let places = [(own.lanelet, own.s), beside];
         let has_way = |&place: &(LaneletId, f64)| lanes.has_way_to_change(agent, place, room);
         let leaves =
@@ -191,14 +197,14 @@ impl Effecting<'_> {
             return false;
         }
         let is_free = places.iter().all(leaves);
-        self.agents.progress[agent as usize].note_kept(!is_free);
+        self.agents.progress[agent.index()].note_kept(!is_free);
         is_free
     }
 
     /// Begins a lane change, if it is possible here and now; else nothing happens, and the behaviour
     /// asks again in its next turn.
-    fn begin_lane_change(&mut self, agent: u32, to_left: bool) {
-        let index = agent as usize;
+    fn begin_lane_change(&mut self, agent: AgentIndex, to_left: bool) {
+        let index = agent.index();
         // One change at a time.
         let position = self.agents.position[index];
         if !position.may_change_lane() {

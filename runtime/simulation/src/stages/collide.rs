@@ -1,6 +1,6 @@
 //! Overlapping bodies are found and counted.
 
-use crate::agents::{AgentsRef, ContactColumns};
+use crate::agents::{AgentIndex, AgentsRef, ContactColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
@@ -91,7 +91,7 @@ impl<'a> Scene<'a> {
 /// Brings contacts into the order of ids, one of each pair. They are searched in slices of numbers, which
 /// depend on indices; the log of collisions does not.
 fn sort(contacts: &mut Vec<Contact>, agents: AgentsRef<'_>) {
-    let id_of = |agent: u32| agents.identity[agent as usize].id;
+    let id_of = |agent: AgentIndex| agents.identity[agent.index()].id;
     // Two that change lanes behind each other meet on both: the deepest contact counts.
     contacts.sort_by_cached_key(|contact| (contact.order(id_of), contact.shallowness()));
     contacts.dedup_by_key(|contact| contact.order(id_of));

@@ -1,7 +1,7 @@
 //! Controllers steer and accelerate.
 
 use super::pivot::Pivot;
-use crate::agents::{ControlColumns, Order, Statistics};
+use crate::agents::{AgentIndex, ControlColumns, Order, Statistics};
 use crate::clock::Clock;
 use crate::dynamics::stride;
 use crate::modules::{Modules, Rota, Rows, batches};
@@ -110,7 +110,7 @@ impl Asking {
 trait Question: Default + Clone + Send + Sync {
     type Answer: Default + Clone + Send;
 
-    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self;
+    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self;
 
     /// The part that all controllers are told.
     fn common(&mut self) -> &mut ControllerInput;
@@ -123,7 +123,7 @@ trait Question: Default + Clone + Send + Sync {
 impl Question for ControllerInput {
     type Answer = ControllerOutput;
 
-    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self {
+    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
         seen.allowed_input(agent, look)
     }
 
@@ -148,7 +148,7 @@ impl Question for ControllerInput {
 impl Question for PedalsInput {
     type Answer = PedalsOutput;
 
-    fn perceive(seen: &View<'_>, agent: u32, look: Look) -> Self {
+    fn perceive(seen: &View<'_>, agent: AgentIndex, look: Look) -> Self {
         Self {
             seen: seen.allowed_input(agent, look),
             drive: seen.drive(agent),
@@ -216,24 +216,25 @@ fn take_orders(
 ) -> u64 {
     let mut newly_held = 0;
     for (&agent, (mut order, sample)) in indices.iter().zip(orders.zip(samples)) {
+        let agent = AgentIndex::new(agent);
         if let Some(pivot) = sample.pivot {
             order = pivot.over(order);
         }
         // The behaviour's wish to brake holds whatever the controller thinks of it.
-        let braking = agents.wish[agent as usize].braking;
+        let braking = agents.wish[agent.index()].braking;
         let wanted = order.command.acceleration.min(-braking);
         if braking > 0.0 && wanted != order.command.acceleration {
             order = order.with_acceleration(wanted);
         }
         let held = sample.stand.held(order.command.acceleration, period);
-        let claim = &mut agents.claim[agent as usize];
+        let claim = &mut agents.claim[agent.index()];
         newly_held += u64::from(held.is_some() && !claim.is_held);
         claim.is_held = held.is_some();
         if let Some(acceleration) = held {
             order = order.with_acceleration(acceleration);
         }
-        agents.give(agent as usize, order);
-        agents.statistics[agent as usize].add(sample, period);
+        agents.give(agent.index(), order);
+        agents.statistics[agent.index()].add(sample, period);
     }
     newly_held
 }
@@ -306,6 +307,7 @@ impl View<'_> {
         samples: &mut [Sample],
     ) {
         for ((&agent, input), sample) in indices.iter().zip(rows).zip(samples) {
+            let agent = AgentIndex::new(agent);
             *sample = Sample {
                 stand: self.stand(agent, input),
                 pivot: self.pivot(agent, input),
@@ -314,11 +316,11 @@ impl View<'_> {
         }
     }
 
-    fn stand(&self, agent: u32, input: &ControllerInput) -> Stand {
-        let position = &self.agents.position[agent as usize];
+    fn stand(&self, agent: AgentIndex, input: &ControllerInput) -> Stand {
+        let position = &self.agents.position[agent.index()];
         let kind = self
             .types
-            .get(self.agents.identity[agent as usize].vehicle_type);
+            .get(self.agents.identity[agent.index()].vehicle_type);
         Stand {
             speed: input.speed,
             way: input.stop_distance - HELD_BEFORE,
@@ -340,16 +342,16 @@ impl View<'_> {
     ///
     /// The counted speed is the one that the road allows, before the wish: a behaviour that wants to
     /// be slow loses time by it, and a speed of its own is no excuse.
-    fn sample(&self, agent: u32, input: &mut ControllerInput) -> Sample {
+    fn sample(&self, agent: AgentIndex, input: &mut ControllerInput) -> Sample {
         let allowed = self.apply_wish(agent, input);
         let speed = input.speed;
         let missing = |is: f64, wanted: f64| (1.0 - is / wanted).clamp(0.0, 1.0);
         let has_leader = input.leader_gap < NOTHING;
         let closing = speed - input.leader_speed;
-        let position = &self.agents.position[agent as usize];
+        let position = &self.agents.position[agent.index()];
         let mut sample = Sample {
             allowed,
-            acceleration: self.agents.motion[agent as usize].acceleration,
+            acceleration: self.agents.motion[agent.index()].acceleration,
             stands: speed < STANDING,
             time_lost: if allowed > 0.0 {
                 missing(speed, allowed)
@@ -369,8 +371,8 @@ impl View<'_> {
             sample.speeding = self.speeding(position.lanelet, speed, allowed);
             sample.is_above_limit = sample.speeding > ABOVE_LIMIT;
             sample.is_off_lane = position.leaving == NO_LANELET && position.t.abs() > BESIDE_LANE;
-            let granted_to = self.agents.claim[agent as usize].granted_to;
-            let at = self.agents.progress[agent as usize].at;
+            let granted_to = self.agents.claim[agent.index()].granted_to;
+            let at = self.agents.progress[agent.index()].at;
             sample.is_uninvited =
                 granted_to <= at && self.ground.contested(position.lanelet).is_some();
         } else {

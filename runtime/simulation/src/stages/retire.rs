@@ -3,7 +3,7 @@
 //! Claims are not given back here: junctions look in every step who of those that hold a grant still
 //! drives (`traffic/claims`).
 
-use crate::agents::{Agents, Finished, FinishedRow, Score, Statistics, Status};
+use crate::agents::{AgentIndex, Agents, Finished, FinishedRow, Score, Statistics, Status};
 use crate::clock::Clock;
 use crate::dynamics::Dynamics;
 use crate::messages::Messages;
@@ -25,8 +25,8 @@ pub(crate) struct Exit<'a> {
 
 impl Exit<'_> {
     /// Takes an agent off the road at a time, s. Its modules are told at the next step boundary.
-    pub(crate) fn retire(&mut self, agent: u32, status: Status, time: f64) {
-        let index = agent as usize;
+    pub(crate) fn retire(&mut self, agent: AgentIndex, status: Status, time: f64) {
+        let index = agent.index();
         let statistics = self.agents.statistics[index];
         let who = &self.agents.identity[index];
         // Scored first, while its columns and its modules are still there.
@@ -72,16 +72,16 @@ pub(crate) fn scores(
     clock: &Clock,
     modules: &Modules,
     agents: &Agents,
-    agent: u32,
+    agent: AgentIndex,
     status: Status,
 ) -> Vec<(&'static str, f64)> {
-    let statistics = &agents.statistics[agent as usize];
+    let statistics = &agents.statistics[agent.index()];
     if statistics.steps == 0 {
         return Vec::new();
     }
-    let who = &agents.identity[agent as usize];
+    let who = &agents.identity[agent.index()];
     let step = Step {
-        indices: &[agent],
+        indices: &[agent.number()],
         ids: &[who.id],
         // A fitness is asked about a whole drive and not in turns: its period means nothing.
         ..clock.moment(Rate::new(1.0, clock.dt))

@@ -34,8 +34,8 @@ impl Scene<'_> {
         };
         let mut travel = Travel {
             routes,
-            progress: &mut agents.progress[agent as usize],
-            claim: &mut agents.claim[agent as usize],
+            progress: &mut agents.progress[agent.index()],
+            claim: &mut agents.claim[agent.index()],
         };
         travel.replan(route, self.clock.step);
         true
@@ -44,7 +44,7 @@ impl Scene<'_> {
     /// The route of an agent by another lane beyond the junction that it waits at; `None` if none leads
     /// to its next goal, or that lies before.
     fn route_by(&self, way: &WayRound, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
-        let index = way.agent as usize;
+        let index = way.agent.index();
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let goal_at = route.goal_at(progress.reached)?;

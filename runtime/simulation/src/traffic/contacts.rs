@@ -8,7 +8,7 @@
 
 use super::neighbours::keeps_order;
 use super::{Entry, Index, Neighbours};
-use crate::agents::ContactColumns;
+use crate::agents::{AgentIndex, ContactColumns};
 use crate::dynamics::Bodies;
 use crate::ground::Owner;
 use crate::route::Routes;
@@ -69,8 +69,8 @@ pub struct Collision {
 /// One overlap in one step.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Contact {
-    pub(crate) agent: u32,
-    pub(crate) other: Option<u32>,
+    pub(crate) agent: AgentIndex,
+    pub(crate) other: Option<AgentIndex>,
     with: Party,
     place: DVec2,
     depth: f64,
@@ -84,7 +84,7 @@ impl Contact {
     }
 
     /// Contacts are counted in this order: by ids, never by indices.
-    pub(crate) fn order(&self, id_of: impl Fn(u32) -> u64) -> (u64, u64, Party) {
+    pub(crate) fn order(&self, id_of: impl Fn(AgentIndex) -> u64) -> (u64, u64, Party) {
         let own = id_of(self.agent);
         let other = self.other.map_or(u64::MAX, id_of);
         (own.min(other), own.max(other), self.with)
@@ -105,27 +105,27 @@ pub(crate) struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn vehicle_type(&self, agent: u32) -> &VehicleType {
-        let number = self.bodies.agents.identity[agent as usize].vehicle_type;
+    fn vehicle_type(&self, agent: AgentIndex) -> &VehicleType {
+        let number = self.bodies.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 
-    fn id(&self, agent: u32) -> u64 {
-        self.bodies.agents.identity[agent as usize].id
+    fn id(&self, agent: AgentIndex) -> u64 {
+        self.bodies.agents.identity[agent.index()].id
     }
 
     /// Whether contacts of an agent with others like it are found by their order along the lanes.
-    fn keeps_order(&self, agent: u32) -> bool {
-        keeps_order(&self.bodies.agents.identity[agent as usize], self.verify)
+    fn keeps_order(&self, agent: AgentIndex) -> bool {
+        keeps_order(&self.bodies.agents.identity[agent.index()], self.verify)
     }
 
-    fn layer(&self, agent: u32) -> Option<i8> {
-        let lanelet = self.bodies.agents.position[agent as usize].lanelet;
+    fn layer(&self, agent: AgentIndex) -> Option<i8> {
+        let lanelet = self.bodies.agents.position[agent.index()].lanelet;
         (lanelet != NO_LANELET).then(|| self.bodies.ground.lanelet(lanelet).layer)
     }
 
     /// A contact of two agents, as that of the one with the smaller id.
-    fn contact(&self, a: u32, b: u32, place: DVec2, depth: f64) -> Contact {
+    fn contact(&self, a: AgentIndex, b: AgentIndex, place: DVec2, depth: f64) -> Contact {
         let (agent, other) = if self.id(a) < self.id(b) {
             (a, b)
         } else {
@@ -151,7 +151,7 @@ impl Search<'_> {
         let ground = self.bodies.ground;
         // An agent in a lane change has two entries. Both look ahead along their lanelet; only the
         // one on the lane that it follows looks at obstacles and at the lanelets after it.
-        let is_on = self.bodies.agents.position[own.agent as usize].lanelet == own.lanelet;
+        let is_on = self.bodies.agents.position[own.agent.index()].lanelet == own.lanelet;
         let has_standing = !self.bodies.dynamics.standing.is_empty();
         // Farther ahead no rear can overlap the own front, whatever the other vehicle is.
         let reach = self.vehicle_type(own.agent).front + self.types.largest_overhang;
@@ -197,8 +197,8 @@ impl Search<'_> {
     }
 
     /// The lanelets of an agent's route after the one that it is on.
-    fn lanelets_ahead(&self, agent: u32) -> impl Iterator<Item = LaneletId> {
-        let progress = &self.bodies.agents.progress[agent as usize];
+    fn lanelets_ahead(&self, agent: AgentIndex) -> impl Iterator<Item = LaneletId> {
+        let progress = &self.bodies.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);
         (progress.at + 1..).map_while(|at| route.lanelet(at))
     }
@@ -211,7 +211,7 @@ impl Search<'_> {
         if !self.bodies.dynamics.rigid.displaced().is_empty() {
             return true;
         }
-        let position = &self.bodies.agents.position[own.agent as usize];
+        let position = &self.bodies.agents.position[own.agent.index()];
         let keeps_to_middle = position.t == 0.0 && position.leaving == NO_LANELET;
         let is_long = self.vehicle_type(own.agent).is_long();
         let lanes = &self.bodies.ground.lane_obstacles;
@@ -296,12 +296,12 @@ impl Search<'_> {
     /// a train, the deepest.
     fn contacts_with_standing(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         (middle, radius): (DVec2, f64),
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
-        let layers = (self.bodies.ground).layers(&self.bodies.agents.position[agent as usize]);
+        let layers = (self.bodies.ground).layers(&self.bodies.agents.position[agent.index()]);
         for train in self.bodies.dynamics.standing.iter() {
             let depth = |(at, standing): (usize, OrientedBox)| {
                 let reach = radius + standing.radius();
@@ -331,7 +331,7 @@ impl Search<'_> {
     /// Contacts of a body, which lies within a circle, with obstacles.
     fn contacts_with_obstacles(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         (middle, radius): (DVec2, f64),
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
@@ -426,11 +426,11 @@ fn take(
     }
     let mut touching = Touching::new();
     for contact in contacts {
-        let id = agents.identity[contact.agent as usize].id;
+        let id = agents.identity[contact.agent.index()].id;
         // Both are rated: the depth counts in every step of an overlap, so a long and deep one is
         // worse than a scrape.
         for agent in [Some(contact.agent), contact.other].into_iter().flatten() {
-            let statistics = &mut agents.statistics[agent as usize];
+            let statistics = &mut agents.statistics[agent.index()];
             let (depth, steps) = (contact.depth as f32, steps as f32);
             statistics.penetration += depth * steps;
             statistics.squared_penetration += depth * depth * steps;
@@ -485,7 +485,7 @@ mod tests {
         // One collision that lasts: those who are compared as boxes do not end it.
         assert_eq!(contacts.log.len(), 1);
         for agent in [a, b] {
-            let counted = &stand.agents.statistics[agent as usize];
+            let counted = &stand.agents.statistics[agent.index()];
             assert_eq!(
                 (counted.squared_penetration, counted.penetration),
                 (7.5, 15.0)

@@ -42,9 +42,9 @@ impl Delays {
         // enough for planners, which plan for minutes, and keeps the walk over all agents rare.
         self.0.fill(0.0);
         for agent in agents.driving() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             // Everybody stands for a moment at a stop line; that is no jam.
-            if position.is_on_lane() && agents.progress[agent as usize].standing > PATIENCE {
+            if position.is_on_lane() && agents.progress[agent.index()].standing > PATIENCE {
                 self.0[position.lanelet as usize] += DELAY_PER_VEHICLE;
             }
         }

@@ -16,7 +16,7 @@
 
 use super::Claims;
 use super::claims::Held;
-use crate::agents::{AgentsRef, ContactColumns};
+use crate::agents::{AgentIndex, AgentsRef, ContactColumns};
 use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
@@ -52,7 +52,7 @@ pub(crate) struct Scene<'a> {
 /// A vehicle that passes a conflict: which, on which side of it, and where both its ends are on the
 /// connection before and after the step, m.
 struct Passing {
-    agent: u32,
+    agent: AgentIndex,
     place: Place,
     side: usize,
     interval: Interval,
@@ -94,7 +94,7 @@ impl Encroachment {
                 continue;
             };
             let passed = ((time - left) as f32).max(LEAST);
-            let least = &mut agents.statistics[vehicle.agent as usize].least_post_encroachment;
+            let least = &mut agents.statistics[vehicle.agent.index()].least_post_encroachment;
             *least = if *least > 0.0 {
                 least.min(passed)
             } else {
@@ -116,7 +116,7 @@ fn collect(
     agents: AgentsRef<'_>,
     passing: &mut Vec<Passing>,
 ) {
-    let agent = held.agent as usize;
+    let agent = held.agent.index();
     let (position, progress) = (&agents.position[agent], &agents.progress[agent]);
     let route = scene.routes.get(progress.route);
     let length = |at: u32| {
@@ -177,8 +177,8 @@ mod tests {
 
     impl Stand {
         /// Puts a car that drives straight across at a distance along its connection, m.
-        fn put(&mut self, agent: u32, along: f64) {
-            let index = agent as usize;
+        fn put(&mut self, agent: AgentIndex, along: f64) {
+            let index = agent.index();
             let route = self
                 .routes
                 .get(self.agents.progress[index].route)
@@ -228,7 +228,8 @@ mod tests {
             };
             encroachment.watch(time, DT, scene, &mut ContactColumns::of(&mut stand.agents));
         }
-        let seen = |agent: u32| stand.agents.statistics[agent as usize].least_post_encroachment;
+        let seen =
+            |agent: AgentIndex| stand.agents.statistics[agent.index()].least_post_encroachment;
         assert_eq!(
             seen(agents[0]),
             0.0,

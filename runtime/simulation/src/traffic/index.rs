@@ -1,6 +1,6 @@
 //! Who is where: vehicles by lanelet and by place.
 
-use crate::agents::{AgentsRef, LanePosition};
+use crate::agents::{AgentIndex, AgentsRef, LanePosition};
 use crate::dynamics::Bodies;
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
@@ -14,7 +14,7 @@ pub(crate) struct Entry {
     /// Place of the rear axle, m.
     pub(crate) s: f64,
     pub(crate) lanelet: LaneletId,
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
 }
 
 /// Side of a cell of the place index, m.
@@ -63,7 +63,7 @@ pub(crate) struct Index {
     /// Whether the grid shows where agents are now.
     is_located: bool,
     /// Agents in the grid, by their number in it: once for each of their bodies.
-    located: Vec<u32>,
+    located: Vec<AgentIndex>,
     /// Which of an agent's bodies it is, by the same number: 0 is the vehicle, 1 its first trailer.
     parts: Vec<u8>,
     /// Middles of the bodies.
@@ -94,7 +94,7 @@ impl Index {
         let agents = bodies.agents;
         self.clear(agents.capacity());
         for agent in agents.driving() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             // In a lane change a body is on two lanes, and whoever follows on either must see it. It is
             // entered on both with the s of its new lane, which is near enough: the two lie side
             // by side.
@@ -121,12 +121,12 @@ impl Index {
         }
         let agents = bodies.agents;
         for agent in agents.driving() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             if position.is_on_lane() {
                 continue;
             }
             let layers = bodies.ground.layers(position);
-            let body = types.get(agents.identity[agent as usize].vehicle_type);
+            let body = types.get(agents.identity[agent.index()].vehicle_type);
             let vehicle = body.covered(bodies.pose(agent));
             let trailers = bodies.trailer_boxes(agent, types).into_iter();
             let all = std::iter::once(vehicle).chain(trailers);
@@ -146,7 +146,7 @@ impl Index {
         self.parts.clear();
         self.middles.clear();
         for agent in bodies.agents.driving() {
-            let vehicle_type = types.get(bodies.agents.identity[agent as usize].vehicle_type);
+            let vehicle_type = types.get(bodies.agents.identity[agent.index()].vehicle_type);
             self.located.push(agent);
             let pose = bodies.pose(agent);
             self.middles.push(pose.point(vehicle_type.body_centre, 0.0));
@@ -184,7 +184,7 @@ impl Index {
     /// Radius of the circle around a body in the grid, m.
     pub(crate) fn radius(&self, number: usize, bodies: &Bodies<'_>, types: &VehicleTypes) -> f64 {
         let agent = self.located[number];
-        let kind = bodies.agents.identity[agent as usize].vehicle_type;
+        let kind = bodies.agents.identity[agent.index()].vehicle_type;
         match self.parts[number].checked_sub(1) {
             Some(trailer) => types.train(kind).trailers()[usize::from(trailer)].radius(),
             None => types.get(kind).radius,
@@ -192,12 +192,12 @@ impl Index {
     }
 
     /// The bodies in the grid, by their number: their agents, and which of their bodies they are.
-    pub(crate) fn bodies(&self) -> impl Iterator<Item = (u32, u8)> + '_ {
+    pub(crate) fn bodies(&self) -> impl Iterator<Item = (AgentIndex, u8)> + '_ {
         self.located.iter().copied().zip(self.parts.iter().copied())
     }
 
     /// The agent of a body in the grid, and which of its bodies it is: 0 is the vehicle, 1 its first trailer.
-    pub(crate) fn body(&self, number: u32) -> (u32, u8) {
+    pub(crate) fn body(&self, number: u32) -> (AgentIndex, u8) {
         (self.located[number as usize], self.parts[number as usize])
     }
 
@@ -244,7 +244,7 @@ impl Index {
         self.entries.resize(first as usize, Entry::default());
         // Vehicles of a flow stand from front to back by index: backwards they need no moving.
         for agent in agents.driving().rev() {
-            let position = &agents.position[agent as usize];
+            let position = &agents.position[agent.index()];
             let s = position.s;
             for lanelet in lanelets_of(position) {
                 self.enter(Entry { s, lanelet, agent }, agents);
@@ -252,8 +252,8 @@ impl Index {
         }
         // The entry on the lanelet that an agent follows, not the one on a lanelet that it leaves.
         for (place, entry) in (0u32..).zip(&self.entries) {
-            if agents.position[entry.agent as usize].lanelet == entry.lanelet {
-                self.entry_of[entry.agent as usize] = place;
+            if agents.position[entry.agent.index()].lanelet == entry.lanelet {
+                self.entry_of[entry.agent.index()] = place;
             }
         }
     }
@@ -291,14 +291,14 @@ impl Index {
 
     /// The vehicle before an agent on its own lanelet.
     #[inline]
-    pub(crate) fn ahead_on_lanelet(&self, agent: u32) -> Option<Entry> {
+    pub(crate) fn ahead_on_lanelet(&self, agent: AgentIndex) -> Option<Entry> {
         self.all_ahead_on_lanelet(agent).next().copied()
     }
 
     /// The vehicles before an agent on its own lanelet, from the next one on.
     #[inline]
-    pub(crate) fn all_ahead_on_lanelet(&self, agent: u32) -> impl Iterator<Item = &Entry> {
-        let place = self.entry_of[agent as usize] as usize;
+    pub(crate) fn all_ahead_on_lanelet(&self, agent: AgentIndex) -> impl Iterator<Item = &Entry> {
+        let place = self.entry_of[agent.index()] as usize;
         let own = self.entries.get(place).map(|entry| entry.lanelet);
         let ahead = self.entries.iter().skip(place.saturating_add(1));
         ahead.take_while(move |entry| Some(entry.lanelet) == own)
@@ -324,7 +324,7 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletId> {
 
 /// The order on a lanelet; of two in one place the one with the smaller id is behind.
 fn is_behind(a: &Entry, b: &Entry, agents: AgentsRef<'_>) -> bool {
-    let id = |entry: &Entry| agents.identity[entry.agent as usize].id;
+    let id = |entry: &Entry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
 }
 
@@ -389,7 +389,7 @@ mod tests {
                 prop_assert!(here.windows(2).all(|pair| pair[0].s <= pair[1].s));
                 prop_assert_eq!(index.hindmost(lanelet), here.first().copied());
                 for (at, entry) in here.iter().enumerate() {
-                    if places[entry.agent as usize].0 == lanelet {
+                    if places[entry.agent.index()].0 == lanelet {
                         let next = here.get(at + 1).copied();
                         prop_assert_eq!(index.ahead_on_lanelet(entry.agent), next);
                     }

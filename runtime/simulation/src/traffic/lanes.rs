@@ -1,7 +1,7 @@
 //! Room on lanes: how far those come who drive onto one, and who can change from one to the next.
 
 use super::{Entry, Index, space};
-use crate::agents::AgentsRef;
+use crate::agents::{AgentIndex, AgentsRef};
 use crate::ground::Ground;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
@@ -70,7 +70,7 @@ impl<'a> Lanes<'a> {
 
     /// Whether a vehicle on a lane is on another one as well.
     fn is_between(self, entry: &Entry, lanelet: LaneletId) -> bool {
-        let position = &self.agents.position[entry.agent as usize];
+        let position = &self.agents.position[entry.agent.index()];
         // On its way over from this lane, or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
     }
@@ -80,7 +80,7 @@ impl<'a> Lanes<'a> {
     /// waits for. Within `room` metres it has to be over in any case.
     pub(crate) fn has_way_to_change(
         self,
-        agent: u32,
+        agent: AgentIndex,
         (lanelet, s): (LaneletId, f64),
         room: f64,
     ) -> bool {
@@ -89,13 +89,13 @@ impl<'a> Lanes<'a> {
             return true;
         };
         let gap = self.rear(leader) - (s + self.vehicle_type(agent).front);
-        let speed = self.agents.motion[leader.agent as usize].speed.max(0.0);
+        let speed = self.agents.motion[leader.agent.index()].speed.max(0.0);
         // If who is ahead stops, it does so only after its braking distance, which is room as well.
         gap + speed * speed / (2.0 * STOPPING) >= WAY_TO_CHANGE.min(room)
     }
 
     /// Length that a vehicle takes in a queue, m.
-    pub(super) fn space(self, agent: u32) -> f64 {
+    pub(super) fn space(self, agent: AgentIndex) -> f64 {
         space(self.vehicle_type(agent))
     }
 
@@ -104,8 +104,8 @@ impl<'a> Lanes<'a> {
         entry.s - self.vehicle_type(entry.agent).rear_overhang
     }
 
-    fn vehicle_type(self, agent: u32) -> &'a VehicleType {
-        let number = self.agents.identity[agent as usize].vehicle_type;
+    fn vehicle_type(self, agent: AgentIndex) -> &'a VehicleType {
+        let number = self.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 }
@@ -148,7 +148,7 @@ mod tests {
         stand.agents.position[1].lanelet = left;
         stand.agents.position[1].leaving = right;
         stand.look();
-        let rear = 60.0 - lanes(&stand).vehicle_type(1).rear_overhang;
+        let rear = 60.0 - lanes(&stand).vehicle_type(crate::agents::AgentIndex::new(1)).rear_overhang;
         let (old, new) = (lanes(&stand).tail(right), lanes(&stand).tail(left));
         assert_eq!((old.reach, old.there.len()), (rear, 1));
         assert_eq!((new.reach, new.there.len()), (rear, 0));

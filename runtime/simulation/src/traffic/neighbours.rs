@@ -16,7 +16,7 @@
 
 use super::lane_room::LaneRoom;
 use super::{Index, find};
-use crate::agents::Identity;
+use crate::agents::{AgentIndex, Identity};
 use crate::dynamics::{Bodies, keeps_to_lanes};
 use crate::modules::SLICE;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -54,7 +54,7 @@ struct Followed {
     moved: f32,
     /// It touches no obstacle before it has moved so far, m.
     free_to: f32,
-    agent: u32,
+    agent: AgentIndex,
     /// Where its pairs begin.
     first: u32,
     vehicle_type: u16,
@@ -104,11 +104,11 @@ impl Shapes<'_> {
 
     /// Place and heading of a body, and how far its farthest point is from that place at most, m.
     #[inline]
-    fn find(&self, agent: u32, part: u8) -> (DVec2, f64, f64) {
+    fn find(&self, agent: AgentIndex, part: u8) -> (DVec2, f64, f64) {
         match part {
             0 => {
                 let pose = self.bodies.pose(agent);
-                let kind = self.bodies.agents.identity[agent as usize].vehicle_type;
+                let kind = self.bodies.agents.identity[agent.index()].vehicle_type;
                 (pose.position, pose.heading, reach(self.types.get(kind)))
             }
             _ => {
@@ -135,15 +135,15 @@ impl Shapes<'_> {
     }
 
     /// The same of a vehicle by what is known of the lane that it keeps to; 0 or less if nothing is known.
-    fn room_on_lane(&self, agent: u32) -> f64 {
+    fn room_on_lane(&self, agent: AgentIndex) -> f64 {
         let Bodies { ground, agents, .. } = self.bodies;
-        let vehicle_type = agents.identity[agent as usize].vehicle_type;
+        let vehicle_type = agents.identity[agent.index()].vehicle_type;
         let room = LaneRoom {
             ground,
             heading: self.bodies.pose(agent).heading,
             vehicle_type: self.types.get(vehicle_type),
         };
-        room.of(&agents.position[agent as usize])
+        room.of(&agents.position[agent.index()])
     }
 }
 
@@ -184,7 +184,7 @@ impl Neighbours {
     }
 
     /// The agent of a body, and which of its bodies it is; `None` if it has left.
-    pub(crate) fn body(&self, number: usize) -> Option<(u32, u8)> {
+    pub(crate) fn body(&self, number: usize) -> Option<(AgentIndex, u8)> {
         let body = &self.bodies[number];
         (body.state != State::Gone).then_some((body.agent, body.part))
     }
@@ -225,7 +225,7 @@ impl Neighbours {
             if body.state == State::Gone {
                 return true;
             }
-            let who = &shapes.bodies.agents.identity[body.agent as usize];
+            let who = &shapes.bodies.agents.identity[body.agent.index()];
             let state = shapes.state(who);
             if state == State::Gone {
                 body.state = state;
@@ -264,7 +264,7 @@ impl Neighbours {
         self.bodies.clear();
         let agents = shapes.bodies.agents;
         self.bodies.extend(index.bodies().map(|(agent, part)| {
-            let who = &agents.identity[agent as usize];
+            let who = &agents.identity[agent.index()];
             let (place, heading, _) = shapes.find(agent, part);
             Followed {
                 place,
@@ -431,9 +431,9 @@ mod tests {
 
     fn compared_with_all(stand: &Stand) -> Touching {
         let bodies = stand.view().bodies();
-        let driving: Vec<u32> = stand.agents.census().driving().collect();
-        let (mut touching, id) = (Touching::new(), |a: u32| {
-            stand.agents.identity[a as usize].id
+        let driving: Vec<AgentIndex> = stand.agents.census().driving().collect();
+        let (mut touching, id) = (Touching::new(), |a: AgentIndex| {
+            stand.agents.identity[a.index()].id
         });
         for &a in &driving {
             let body = bodies.body(a, 0, &stand.types);
@@ -461,7 +461,7 @@ mod tests {
         };
         let mut contacts: Vec<Contact> = Vec::new();
         (0..neighbours.len()).for_each(|number| search.contacts(number, &mut contacts));
-        let id = |agent: u32| stand.agents.identity[agent as usize].id;
+        let id = |agent: AgentIndex| stand.agents.identity[agent.index()].id;
         let pair = |contact: &Contact| {
             let other = contact.other.map_or(0, id);
             (id(contact.agent).min(other), id(contact.agent).max(other))
@@ -472,7 +472,7 @@ mod tests {
     /// Moves everybody for a step, some along their lanes and some anywhere.
     fn move_all(stand: &mut Stand, stream: &mut Stream, dt: f64) {
         for agent in stand.agents.census().by_growing_id() {
-            let index = agent as usize;
+            let index = agent.index();
             let id = stand.agents.identity[index].id;
             let motion = &mut stand.agents.motion[index];
             let place = motion.pose.point(motion.speed * dt, 0.0);
@@ -517,8 +517,8 @@ mod tests {
                 let id = ids.next().expect("without an end");
                 let agent = stand.car(id, &[lane], s, speed);
                 // Buses as well, whose tails reach over the start of a lanelet.
-                stand.agents.identity[agent as usize].vehicle_type = (id % kinds) as u16;
-                stand.agents.motion[agent as usize].pose.heading += stream.next_in(-0.6, 0.6);
+                stand.agents.identity[agent.index()].vehicle_type = (id % kinds) as u16;
+                stand.agents.motion[agent.index()].pose.heading += stream.next_in(-0.6, 0.6);
             }
             let all = stand.agents.census().by_growing_id();
             if step % 41 == 0 {
@@ -527,7 +527,7 @@ mod tests {
                 stand.dynamics.remove(agent);
             }
             if step % 53 == 0 {
-                let pose = &mut stand.agents.motion[all[0] as usize].pose;
+                let pose = &mut stand.agents.motion[all[0].index()].pose;
                 pose.position += DVec2::new(stream.next_in(-20.0, 20.0), 3.0);
             }
             move_all(&mut stand, &mut stream, 0.01);
@@ -596,7 +596,7 @@ mod tests {
             let mut pose = stand.ground.line(lanelet).pose(s);
             pose.position = pose.point(0.0, t);
             pose.heading += stream.next_in(-0.2, 0.2);
-            let index = agent as usize;
+            let index = agent.index();
             stand.agents.identity[index].vehicle_type = (stream.next_u64() % 2) as u16;
             stand.agents.motion[index].pose = pose;
             let position = &mut stand.agents.position[index];

@@ -1,6 +1,7 @@
 //! What is told and written goes in the order of ids, wherever agents are stored.
 
 use super::*;
+use crate::agents::AgentIndex;
 use crate::builtin_modules;
 use crate::testing::{draw_street, street};
 use roadwright_agent::{
@@ -60,7 +61,7 @@ fn who_stands_on_lanes_that_are_too_steep_is_told_by_id() {
         dynamics: Some(DynamicsLevel::Lane),
         ..RunOptions::default()
     };
-    for order in [[0, 1], [1, 0]] {
+    for order in [[0, 1], [1, 0]].map(|order| order.map(AgentIndex::new)) {
         let mut world = World::new(&scenario, &builtin_modules(), &options).unwrap();
         world.agents.scatter(&order);
         (0..500).for_each(|_| world.step());
@@ -141,7 +142,7 @@ fn modules_are_told_of_agents_by_id() {
     }
     let mut world = World::new(&scenario, &registry, &RunOptions::default()).unwrap();
     // The last index of the list is given away first: agent 1 gets 1 and agent 2 gets 0.
-    world.agents.scatter(&[0, 1]);
+    world.agents.scatter(&[0, 1].map(AgentIndex::new));
     while !world.is_over() {
         world.step();
     }

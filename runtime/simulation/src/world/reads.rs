@@ -1,7 +1,7 @@
 //! What can be read of a world.
 
 use super::World;
-use crate::agents::Drive;
+use crate::agents::{AgentIndex, Drive};
 use crate::dynamics::{Bodies, LooseCounts};
 use crate::ground::{Ground, SignalHead};
 use crate::hands::HandControls;
@@ -134,8 +134,8 @@ impl World {
     /// order that means anything.
     pub fn odometers(&self) -> impl Iterator<Item = (u64, f64, f64)> + '_ {
         self.agents.census().driving().map(|agent| {
-            let statistics = &self.agents.statistics[agent as usize];
-            let id = self.agents.identity[agent as usize].id;
+            let statistics = &self.agents.statistics[agent.index()];
+            let id = self.agents.identity[agent.index()].id;
             (id, statistics.started, statistics.distance)
         })
     }
@@ -186,7 +186,7 @@ impl World {
     }
 
     /// The same of an agent by its index.
-    pub(crate) fn waits_of(&self, agent: u32) -> Option<Waits> {
+    pub(crate) fn waits_of(&self, agent: AgentIndex) -> Option<Waits> {
         let claims = &self.traffic.claims;
         claims.waits(agent, self.setting(), self.agents.lent())
     }

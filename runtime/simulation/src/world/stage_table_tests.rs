@@ -225,7 +225,7 @@ fn columns_are_found_in_the_source() {
     let found = access(
         "let a = &self.agents.motion[at as usize]; agents.claim[of[0]].asked = 3;\n\
          f(&mut *self.agents.progress); agents.wish.put(1, wish);\n\
-         if agents.position[0].s == 1.0 {} agents.statistics[agent as usize].add(sample);\n\
+         if agents.position[0].s == 1.0 {} agents.statistics[agent.index()].add(sample);\n\
          agents.identity[0].drives() += 1; agents.motions = 0; other.command[0] = 1;",
     );
     let list = |columns: &BTreeSet<&'static str>| columns.iter().copied().collect::<Vec<_>>();

@@ -1,7 +1,7 @@
 //! What is around rigid bodies: what stands near them, and vehicles of other levels.
 
 use super::Land;
-use crate::agents::{AgentsRef, Command};
+use crate::agents::{AgentIndex, AgentsRef, Command};
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::hands::Hands;
@@ -56,35 +56,35 @@ impl Nearby {
 
 impl Around<'_> {
     /// The agents of the level that drive, in the order of their ids.
-    pub(super) fn drivers(&self) -> Vec<u32> {
-        let mut drivers: Vec<u32> = self
+    pub(super) fn drivers(&self) -> Vec<AgentIndex> {
+        let mut drivers: Vec<AgentIndex> = self
             .driving(|level| level == DynamicsLevel::Rigid)
             .collect();
-        drivers.sort_unstable_by_key(|&agent| self.agents.identity[agent as usize].id);
+        drivers.sort_unstable_by_key(|&agent| self.agents.identity[agent.index()].id);
         drivers
     }
 
     /// The layers of roads on which an agent is: a bridge and the road below it do not meet.
-    pub(super) fn layers(&self, agent: u32) -> u32 {
-        self.ground.layers(&self.agents.position[agent as usize])
+    pub(super) fn layers(&self, agent: AgentIndex) -> u32 {
+        self.ground.layers(&self.agents.position[agent.index()])
     }
 
-    fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = u32> {
+    fn driving(&self, wanted: impl Fn(DynamicsLevel) -> bool) -> impl Iterator<Item = AgentIndex> {
         let identity = &self.agents.identity;
         let driving = self.agents.driving();
-        driving.filter(move |&agent| wanted(identity[agent as usize].level))
+        driving.filter(move |&agent| wanted(identity[agent.index()].level))
     }
 
     /// Sets up what is near bodies, but for what is loose.
     pub(super) fn set_up(
         &self,
         dynamics: &Dynamics,
-        drivers: &[u32],
+        drivers: &[AgentIndex],
         trains: &[(CarState, Vec<CarState>)],
         yard: &mut Yard<'_, Land<'_>>,
     ) -> Nearby {
         let circles = drivers.iter().zip(trains).flat_map(|(&agent, train)| {
-            let who = &self.agents.identity[agent as usize];
+            let who = &self.agents.identity[agent.index()];
             let radius = self.types.get(who.vehicle_type).radius;
             let trailers = self.types.train(who.vehicle_type).trailers();
             let radii = std::iter::once(radius).chain(trailers.iter().map(Hitched::radius));
@@ -151,7 +151,7 @@ impl Around<'_> {
         };
         let mut movers = Vec::new();
         for agent in self.driving(|level| level != DynamicsLevel::Rigid) {
-            let who = &self.agents.identity[agent as usize];
+            let who = &self.agents.identity[agent.index()];
             let kind = self.types.get(who.vehicle_type);
             let pose = bodies.pose(agent);
             let middle = pose.point(kind.body_centre, 0.0);
@@ -183,7 +183,7 @@ impl Around<'_> {
     fn add_standing(
         &self,
         dynamics: &Dynamics,
-        drivers: &[u32],
+        drivers: &[AgentIndex],
         (places, reaches): (&[DVec2], &[f64]),
         yard: &mut Yard<'_, Land<'_>>,
     ) {
@@ -223,8 +223,8 @@ impl Around<'_> {
     }
 
     /// A trailer of a vehicle of another level: it moves on the way that it points.
-    fn towed(&self, agent: u32, trailer: &Hitched, body: Pose) -> Mover {
-        let motion = &self.agents.motion[agent as usize];
+    fn towed(&self, agent: AgentIndex, trailer: &Hitched, body: Pose) -> Mover {
+        let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(body.position);
         let half_size = 0.5 * DVec3::new(trailer.length, trailer.width, trailer.height);
         Mover {
@@ -237,10 +237,10 @@ impl Around<'_> {
         }
     }
 
-    fn mover(&self, agent: u32, heading: f64, middle: DVec2) -> Mover {
-        let who = &self.agents.identity[agent as usize];
+    fn mover(&self, agent: AgentIndex, heading: f64, middle: DVec2) -> Mover {
+        let who = &self.agents.identity[agent.index()];
         let model = self.types.rigid(who.vehicle_type);
-        let motion = &self.agents.motion[agent as usize];
+        let motion = &self.agents.motion[agent.index()];
         let (ground, _) = Land(self.ground).at(middle);
         let velocity = roadwright_geometry::unit(heading) * motion.speed;
         Mover {

@@ -34,7 +34,7 @@
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
 use super::scene::Scene;
-use crate::agents::Refusal;
+use crate::agents::{AgentIndex, Refusal};
 use crate::ground::Ground;
 use roadwright_scenario::alleys::{AlleySide, AlleyWay};
 use roadwright_scenario::lane_graph::LaneletId;
@@ -48,7 +48,7 @@ const INSIDE: f64 = 0.5;
 /// An alley that a vehicle may be in.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Hold {
-    agent: u32,
+    agent: AgentIndex,
     side: AlleySide,
     /// Index in the agent's route of the lanelet, and that.
     at: u32,
@@ -60,7 +60,7 @@ struct Hold {
 /// Since when a vehicle waits on the open road for an alley.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Waiter {
-    agent: u32,
+    agent: AgentIndex,
     /// Index in its route of the alley's lanelet.
     at: u32,
     /// The step in which it asked.
@@ -85,7 +85,7 @@ pub(super) struct AlleyRequest {
     /// The step in which it asked.
     pub(super) since: u64,
     pub(super) id: u64,
-    pub(super) agent: u32,
+    pub(super) agent: AgentIndex,
     /// The first alley that it needs.
     first: AlleyNeed,
     /// Where it waits: index in the route, and m along the lanelet there.
@@ -95,18 +95,34 @@ pub(super) struct AlleyRequest {
 /// Somebody who has waited so long for an alley that those from the other end who asked later wait for it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Kept {
-    agent: u32,
+    agent: AgentIndex,
     side: AlleySide,
 }
 
 impl Alleys {
     /// All of it for a hash, with ids in the place of indices.
-    pub(super) fn hashed(&self, id_of: impl Fn(u32) -> u64) -> impl Serialize {
+    pub(super) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let held = self.held.iter();
-        let held = held.map(|hold| (id_of(hold.agent), Hold { agent: 0, ..*hold }));
+        let held = held.map(|hold| {
+            (
+                id_of(hold.agent),
+                Hold {
+                    agent: AgentIndex::default(),
+                    ..*hold
+                },
+            )
+        });
         let waiting = self.waiting.iter();
         let mut waiting: Vec<_> = waiting
-            .map(|one| (id_of(one.agent), Waiter { agent: 0, ..*one }))
+            .map(|one| {
+                (
+                    id_of(one.agent),
+                    Waiter {
+                        agent: AgentIndex::default(),
+                        ..*one
+                    },
+                )
+            })
             .collect();
         waiting.sort_unstable_by_key(|(id, one)| (*id, one.at));
         (held.collect::<Vec<_>>(), waiting)
@@ -119,18 +135,18 @@ impl Alleys {
             ground.graph().lanelets().len(),
         );
         let is_sound = |hold: &Hold| {
-            (hold.agent as usize) < agents
+            (hold.agent.index()) < agents
                 && (hold.side.0 as usize) < alleys
                 && (hold.lanelet as usize) < lanelets
         };
         self.held.iter().all(is_sound)
-            && self.waiting.iter().all(|one| (one.agent as usize) < agents)
+            && self.waiting.iter().all(|one| (one.agent.index()) < agents)
             && self.waiting.is_sorted_by_key(|one| one.agent)
     }
 
     /// Takes back what is held from an index of an agent's route on, unless it is in an alley already: then
     /// it has all that it needs to leave, and keeps it.
-    pub(super) fn forget_from(&mut self, agent: u32, at: u32) {
+    pub(super) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         let mut own = self.held.iter().filter(|hold| hold.agent == agent);
         if !own.any(|hold| hold.has_entered) {
             self.held.retain(|hold| hold.agent != agent || hold.at < at);
@@ -138,34 +154,34 @@ impl Alleys {
     }
 
     /// Takes back all that an agent holds.
-    pub(super) fn forget(&mut self, agent: u32) {
+    pub(super) fn forget(&mut self, agent: AgentIndex) {
         self.held.retain(|hold| hold.agent != agent);
     }
 
     /// The index of an agent's route up to which it holds alleys; 0 if it holds none. Its way is not planned
     /// anew before that: it could lead through an alley that somebody else holds.
-    pub(super) fn held_to(&self, agent: u32) -> u32 {
+    pub(super) fn held_to(&self, agent: AgentIndex) -> u32 {
         let own = self.held.iter().filter(|hold| hold.agent == agent);
         own.map(|hold| hold.at + 1).max().unwrap_or(0)
     }
 
     /// Notes who has left and who is inside, and finds those who may come to an alley soon.
-    pub(super) fn look(&mut self, scene: &Scene<'_>, near: &mut Vec<u32>) {
+    pub(super) fn look(&mut self, scene: &Scene<'_>, near: &mut Vec<AgentIndex>) {
         self.held.retain_mut(|hold| {
             let way = scene.ground.alleys().way(hold.side);
             let is_on_way = scene.agents.drives(hold.agent)
-                && scene.agents.position[hold.agent as usize].is_on_lane()
+                && scene.agents.position[hold.agent.index()].is_on_lane()
                 && scene.route(hold.agent).lanelet(hold.at) == Some(hold.lanelet);
             if !is_on_way {
                 return false;
             }
             hold.has_entered |= scene.front(hold.agent, hold.at) > way.from;
-            let is_beyond = scene.agents.progress[hold.agent as usize].at >= hold.at;
+            let is_beyond = scene.agents.progress[hold.agent.index()].at >= hold.at;
             !(is_beyond && scene.rear(hold.agent, hold.at) >= way.to)
         });
         near.clear();
         for agent in scene.agents.driving() {
-            let position = &scene.agents.position[agent as usize];
+            let position = &scene.agents.position[agent.index()];
             if !position.is_on_lane() {
                 continue;
             }
@@ -184,9 +200,9 @@ impl Alleys {
     }
 
     /// Notes an agent that is inside without having been let in.
-    fn watch(&mut self, agent: u32, scene: &Scene<'_>) {
-        let at = scene.agents.progress[agent as usize].at;
-        let lanelet = scene.agents.position[agent as usize].lanelet;
+    fn watch(&mut self, agent: AgentIndex, scene: &Scene<'_>) {
+        let at = scene.agents.progress[agent.index()].at;
+        let lanelet = scene.agents.position[agent.index()].lanelet;
         if scene.route(agent).lanelet(at) != Some(lanelet) {
             return;
         }
@@ -206,7 +222,7 @@ impl Alleys {
         }
     }
 
-    fn has(&self, agent: u32, (side, at): AlleyNeed) -> bool {
+    fn has(&self, agent: AgentIndex, (side, at): AlleyNeed) -> bool {
         let mut held = self.held.iter();
         held.any(|hold| (hold.agent, hold.side, hold.at) == (agent, side, at))
     }
@@ -219,7 +235,7 @@ impl Alleys {
     /// Those who hold an alley in the other direction and cannot be passed there.
     fn oncoming<'a>(
         &'a self,
-        agent: u32,
+        agent: AgentIndex,
         (alley, is_second): AlleySide,
         scene: &'a Scene<'_>,
     ) -> impl Iterator<Item = &'a Hold> {
@@ -231,13 +247,18 @@ impl Alleys {
     }
 
     /// Who of those near alleys wants into one from the open road, in the order in which they asked.
-    pub(super) fn collect(&mut self, near: &[u32], scene: &Scene<'_>, out: &mut Vec<AlleyRequest>) {
+    pub(super) fn collect(
+        &mut self,
+        near: &[AgentIndex],
+        scene: &Scene<'_>,
+        out: &mut Vec<AlleyRequest>,
+    ) {
         out.clear();
         for &agent in near {
             if let Some((first, hold)) = self.next(agent, scene) {
                 out.push(AlleyRequest {
                     since: scene.step,
-                    id: scene.agents.identity[agent as usize].id,
+                    id: scene.agents.identity[agent.index()].id,
                     agent,
                     first,
                     hold,
@@ -265,8 +286,8 @@ impl Alleys {
 
     /// The next alley in the way of an agent that it does not hold, and where it waits for it; `None` if it
     /// is far, or if a junction before it lets it in.
-    fn next(&self, agent: u32, scene: &Scene<'_>) -> Option<(AlleyNeed, (u32, f32))> {
-        let index = agent as usize;
+    fn next(&self, agent: AgentIndex, scene: &Scene<'_>) -> Option<(AlleyNeed, (u32, f32))> {
+        let index = agent.index();
         let position = &scene.agents.position[index];
         if !position.is_on_lane() {
             return None;
@@ -303,7 +324,7 @@ impl Alleys {
     /// can stand clear of them, beyond the lanelet at `beyond`.
     pub(super) fn chain(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         (from, first): (u32, Option<AlleySide>),
         beyond: u32,
         scene: &Scene<'_>,
@@ -356,7 +377,7 @@ impl Alleys {
     /// Whether an agent may have alleys now, or why not.
     pub(super) fn decide(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         needs: &[AlleyNeed],
         kept: &[Kept],
         scene: &Scene<'_>,
@@ -386,7 +407,7 @@ impl Alleys {
 
     /// Whether one that keeps alleys for itself can have them only when another vehicle has left: that appeared in
     /// one of them, and must not wait in turn.
-    fn waits_for(&self, keeper: u32, inside: u32, kept: &[Kept]) -> bool {
+    fn waits_for(&self, keeper: AgentIndex, inside: AgentIndex, kept: &[Kept]) -> bool {
         let mut sides = kept
             .iter()
             .filter(|kept| kept.agent == keeper)
@@ -400,7 +421,7 @@ impl Alleys {
     /// Whether a vehicle finds room between the end of an alley and the end of its lane, if all who are
     /// there or have been let into the alley before it stand in a queue; so it does not come to stand in
     /// the alley. An alley that ends with its lane is a lane as others are.
-    fn has_room_behind(&self, agent: u32, (side, _): AlleyNeed, scene: &Scene<'_>) -> bool {
+    fn has_room_behind(&self, agent: AgentIndex, (side, _): AlleyNeed, scene: &Scene<'_>) -> bool {
         let way = scene.ground.alleys().way(side);
         let sides = scene.ground.alleys().on(way.lanelet).iter();
         let sides = sides.filter(|&&side| scene.heeds_alley(agent, side));
@@ -411,7 +432,7 @@ impl Alleys {
         if end <= way.to {
             return true;
         }
-        let is_behind = |s: f64, other: u32| s + scene.vehicle_type(other).front > way.to;
+        let is_behind = |s: f64, other: AgentIndex| s + scene.vehicle_type(other).front > way.to;
         let entries = scene.index.on_lanelet(way.lanelet).iter();
         let there = entries
             .filter(|entry| is_behind(entry.s, entry.agent) && entry.s < end)
@@ -427,7 +448,7 @@ impl Alleys {
     }
 
     /// Lets an agent into alleys.
-    pub(super) fn grant(&mut self, agent: u32, needs: &[AlleyNeed], scene: &Scene<'_>) {
+    pub(super) fn grant(&mut self, agent: AgentIndex, needs: &[AlleyNeed], scene: &Scene<'_>) {
         self.held.extend(needs.iter().map(|&(side, at)| Hold {
             agent,
             side,
@@ -438,7 +459,7 @@ impl Alleys {
     }
 
     /// What an agent keeps from those who have asked later, from the other end, if it has waited so long.
-    pub(super) fn keep_for(agent: u32, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
+    pub(super) fn keep_for(agent: AgentIndex, age: f64, needs: &[AlleyNeed], kept: &mut Vec<Kept>) {
         if age >= TURN_AFTER {
             kept.extend(needs.iter().map(|&(side, _)| Kept { agent, side }));
         }
@@ -449,8 +470,8 @@ impl Alleys {
     pub(super) fn has_turn(&self, request: &AlleyRequest, scene: &Scene<'_>) -> bool {
         let (agent, (hold_at, hold_s)) = (request.agent, request.hold);
         let route = scene.route(agent);
-        let here = scene.agents.progress[agent as usize].at;
-        let own = scene.agents.position[agent as usize].s;
+        let here = scene.agents.progress[agent.index()].at;
+        let own = scene.agents.position[agent.index()].s;
         (here..=hold_at).all(|at| {
             let Some(lanelet) = route.lanelet(at) else {
                 return true;
@@ -495,7 +516,7 @@ impl Alleys {
     /// The alleys that an agent waits for on the open road; false if it does not.
     pub(super) fn needs_from_the_road(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         scene: &Scene<'_>,
         out: &mut Vec<AlleyNeed>,
     ) -> bool {
@@ -530,13 +551,18 @@ impl Alleys {
 
     /// Whether an alley that an agent does not hold lies before an index of its route: then it asks for
     /// nothing beyond.
-    pub(super) fn is_held_up_before(&self, agent: u32, at: u32) -> bool {
+    pub(super) fn is_held_up_before(&self, agent: AgentIndex, at: u32) -> bool {
         let known = self.waiting.binary_search_by_key(&agent, |one| one.agent);
         known.is_ok_and(|place| self.waiting[place].at < at)
     }
 
     /// Those whom an agent waits for that needs alleys.
-    pub(super) fn whom(&self, agent: u32, needs: &[AlleySide], scene: &Scene<'_>) -> Vec<u32> {
+    pub(super) fn whom(
+        &self,
+        agent: AgentIndex,
+        needs: &[AlleySide],
+        scene: &Scene<'_>,
+    ) -> Vec<AgentIndex> {
         let others = (needs.iter()).flat_map(|&side| self.oncoming(agent, side, scene));
         others.map(|hold| hold.agent).collect()
     }
@@ -544,33 +570,33 @@ impl Alleys {
     /// Of those, who is nearest to leaving: others come behind it.
     pub(super) fn first_of(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         needs: &[AlleyNeed],
         scene: &Scene<'_>,
-    ) -> Option<u32> {
+    ) -> Option<AgentIndex> {
         let &(side, _) = needs
             .iter()
             .find(|&&(side, _)| self.oncoming(agent, side, scene).next().is_some())?;
         let mut others: Vec<&Hold> = self.oncoming(agent, side, scene).collect();
         others.sort_by(|a, b| {
             let along = |hold: &Hold| scene.along(hold.agent, hold.at);
-            let id = |hold: &Hold| scene.agents.identity[hold.agent as usize].id;
+            let id = |hold: &Hold| scene.agents.identity[hold.agent.index()].id;
             along(b).total_cmp(&along(a)).then(id(a).cmp(&id(b)))
         });
         others.first().map(|hold| hold.agent)
     }
 
     /// Who holds an alley in one direction, in the order in which they were let in.
-    pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = u32> + '_ {
+    pub(super) fn holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         let held = self.held.iter().filter(move |hold| hold.side == side);
         held.map(|hold| hold.agent)
     }
 }
 
 /// How far ahead of its rear axle an agent asks, m.
-fn reach_of(agent: u32, scene: &Scene<'_>) -> f64 {
+fn reach_of(agent: AgentIndex, scene: &Scene<'_>) -> f64 {
     let (motion, position) = (&scene.agents.motion, &scene.agents.position);
-    let (motion, position) = (&motion[agent as usize], &position[agent as usize]);
+    let (motion, position) = (&motion[agent.index()], &position[agent.index()]);
     reach(scene.ground, motion, position, scene.vehicle_type(agent))
 }
 
@@ -579,7 +605,7 @@ fn reach_of(agent: u32, scene: &Scene<'_>) -> f64 {
 fn hold_before(
     way: AlleyWay,
     (here, at): (u32, u32),
-    agent: u32,
+    agent: AgentIndex,
     scene: &Scene<'_>,
 ) -> Option<(u32, f32)> {
     if way.from > 0.0 {

@@ -11,7 +11,7 @@ use super::request::Need;
 use super::scene::{FAR, STANDING, Scene, Setting};
 use super::walls::Wall;
 use super::{Claims, Grant, Waits, Why};
-use crate::agents::AgentsRef;
+use crate::agents::{AgentIndex, AgentsRef};
 use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
 
 /// Who is farther from a way is not looked at, m: everybody stops in less.
@@ -38,7 +38,7 @@ impl WayIn {
     }
 
     /// Whether it can stop there.
-    fn can_be_held(&self, agent: u32, scene: &Scene<'_>) -> bool {
+    fn can_be_held(&self, agent: AgentIndex, scene: &Scene<'_>) -> bool {
         let to_hold = (self.distance - self.hold).max(0.0);
         self.hold > 0.0 && self.is_before_hold() && scene.can_stop(agent, to_hold)
     }
@@ -91,7 +91,11 @@ impl Claims {
     }
 
     /// Whether an agent that needs some ways is held back from one of them.
-    pub(super) fn is_held_back(&self, (agent, needs): (u32, &[Need]), scene: &Scene<'_>) -> bool {
+    pub(super) fn is_held_back(
+        &self,
+        (agent, needs): (AgentIndex, &[Need]),
+        scene: &Scene<'_>,
+    ) -> bool {
         self.way_to_hold(agent, scene).is_some_and(|way| {
             let is_needed = needs.iter().any(|need| need.at == way.at);
             is_needed && way.hold > 0.0 && way.is_before_hold()
@@ -105,7 +109,7 @@ impl Claims {
     }
 
     /// The next way of an agent into a junction from which those who come are held back, if it is not far.
-    fn way_to_hold(&self, agent: u32, scene: &Scene<'_>) -> Option<WayIn> {
+    fn way_to_hold(&self, agent: AgentIndex, scene: &Scene<'_>) -> Option<WayIn> {
         // Mostly nobody is held back anywhere: then routes are not looked at.
         if self.held_back.is_empty() {
             return None;
@@ -128,7 +132,7 @@ impl Claims {
     }
 
     /// Holds those back who come, and can stop.
-    pub(super) fn hold_back(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
+    pub(super) fn hold_back(&self, scene: &Scene<'_>, out: &mut Vec<(AgentIndex, Wall)>) {
         let coming = drivers(scene.agents)
             .filter_map(|agent| Some((agent, self.way_to_hold(agent, scene)?)));
         let held = coming.filter(|(agent, way)| way.can_be_held(*agent, scene));
@@ -199,7 +203,7 @@ impl Claims {
     }
 
     /// Holds those who come to closed junctions along ways without a conflict, and can stop.
-    pub(super) fn hold_before_closed(&self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
+    pub(super) fn hold_before_closed(&self, scene: &Scene<'_>, out: &mut Vec<(AgentIndex, Wall)>) {
         let coming = drivers(scene.agents).flat_map(|agent| scene.free_ways(agent));
         let held = coming.filter(|(agent, way)| {
             self.closed.contains(&way.junction)
@@ -211,9 +215,9 @@ impl Claims {
 }
 
 /// The agents that drive on lanes.
-fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = u32> + '_ {
+fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = AgentIndex> + '_ {
     let driving = agents.driving();
-    driving.filter(move |&agent| agents.position[agent as usize].is_on_lane())
+    driving.filter(move |&agent| agents.position[agent.index()].is_on_lane())
 }
 
 /// Junctions in growing order, each once.
@@ -226,8 +230,8 @@ fn each_once(junctions: impl Iterator<Item = u32>) -> Vec<u32> {
 
 impl Scene<'_> {
     /// The junction that a moving agent has left a few metres ago.
-    fn just_left(&self, agent: u32) -> Option<u32> {
-        let at = self.agents.progress[agent as usize].at.checked_sub(1)?;
+    fn just_left(&self, agent: AgentIndex) -> Option<u32> {
+        let at = self.agents.progress[agent.index()].at.checked_sub(1)?;
         let lanelet = self.route(agent).lanelet(at)?;
         let LaneletKind::Connection { junction, .. } = self.ground.lanelet(lanelet).kind else {
             return None;
@@ -237,9 +241,9 @@ impl Scene<'_> {
     }
 
     /// The ways into junctions that an agent will come to next.
-    fn ways_in(self, agent: u32) -> impl Iterator<Item = WayIn> {
+    fn ways_in(self, agent: AgentIndex) -> impl Iterator<Item = WayIn> {
         let route = self.route(agent);
-        let first = self.agents.progress[agent as usize].at;
+        let first = self.agents.progress[agent.index()].at;
         let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
         let pairs = lanelets
             .clone()
@@ -261,10 +265,10 @@ impl Scene<'_> {
     }
 
     /// The free ways that an agent is on, or will come to next, each with the agent.
-    fn free_ways(self, agent: u32) -> impl Iterator<Item = (u32, FreeWay)> {
+    fn free_ways(self, agent: AgentIndex) -> impl Iterator<Item = (AgentIndex, FreeWay)> {
         let route = self.route(agent);
         // With its rear it may still be on the one behind it.
-        let first = self.agents.progress[agent as usize].at.saturating_sub(1);
+        let first = self.agents.progress[agent.index()].at.saturating_sub(1);
         let lanelets = (first..).map_while(move |at| Some((at, route.lanelet(at)?)));
         let near = lanelets.map(move |(at, lanelet)| (at, lanelet, -self.front(agent, at)));
         let near = near.take_while(|&(_, _, distance)| distance < SIGHT);

@@ -22,7 +22,7 @@ use super::room::Trust;
 use super::rule::{JunctionState, find_place, is_stopped, of_junction};
 use super::scene::Scene;
 use super::{Claims, Scratch, Setting};
-use crate::agents::{ClaimColumns, Refusal};
+use crate::agents::{AgentIndex, ClaimColumns, Refusal};
 use crate::clock::Clock;
 use roadwright_agent::Rate;
 use roadwright_scenario::junction::Light;
@@ -57,7 +57,7 @@ struct Head {
     /// Which of those leads to the full lane.
     full: usize,
     /// Whom it waits for, if that is who comes through an alley.
-    oncoming: Option<u32>,
+    oncoming: Option<AgentIndex>,
     /// The head of that lane, by its number; the lane may be moving.
     next: Option<usize>,
 }
@@ -77,7 +77,7 @@ impl Head {
 /// A way round for the head of a ring.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct WayRound {
-    pub(crate) agent: u32,
+    pub(crate) agent: AgentIndex,
     /// Index in its route of the connection in whose place it takes another one.
     pub(crate) at: u32,
     /// That one, and the lane beyond it.
@@ -189,19 +189,19 @@ impl Claims {
     fn heads(&self, scratch: &Scratch, scene: &Scene<'_>) -> Vec<Head> {
         let agents = scene.agents;
         let standing = scratch.requests.iter().filter(|request| {
-            let refused = agents.claim[request.agent as usize].refused;
+            let refused = agents.claim[request.agent.index()].refused;
             matches!(
                 refused,
                 // Who stands at a red light may have no room either.
                 Refusal::NoRoom | Refusal::Red | Refusal::Occupied | Refusal::Alley
-            ) && agents.progress[request.agent as usize].standing >= STANDS
+            ) && agents.progress[request.agent.index()].standing >= STANDS
         });
         let mut heads: Vec<Head> = standing
             .filter_map(|request| self.head(request, scene))
             .collect();
         // By id, so that rings are found in the same order wherever agents are stored.
         heads.sort_unstable_by_key(|head| head.request.id);
-        let mut by_agent: Vec<(u32, usize)> = heads
+        let mut by_agent: Vec<(AgentIndex, usize)> = heads
             .iter()
             .map(|head| head.request.agent)
             .zip(0..)
@@ -249,7 +249,7 @@ impl Claims {
     }
 
     /// Who comes through an alley that somebody needs at a junction, or beyond it.
-    fn oncoming(&self, request: &Request, needs: &[Need], scene: &Scene<'_>) -> Option<u32> {
+    fn oncoming(&self, request: &Request, needs: &[Need], scene: &Scene<'_>) -> Option<AgentIndex> {
         if !self.heeds_alleys(scene.ground) {
             return None;
         }
@@ -335,7 +335,7 @@ impl Claims {
 
     fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
         for (request, needs) in batch {
-            let claim = &mut agents.claim[request.agent as usize];
+            let claim = &mut agents.claim[request.agent.index()];
             claim.granted_to = self.grant(request, needs, (None, false));
             claim.refused = Refusal::None;
             self.keep_at_amber(request.agent, needs);
@@ -344,7 +344,7 @@ impl Claims {
 
     /// Who is let in with a ring goes on at amber, whatever it does to the brakes: it stands at the line,
     /// and the others count on it.
-    fn keep_at_amber(&mut self, agent: u32, needs: &[Need]) {
+    fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
             let grants = &mut self.granted[need.junction as usize];
             for grant in grants.iter_mut().filter(|grant| grant.agent == agent) {
@@ -408,14 +408,14 @@ fn are_in_conflict(one: &[Need], other: &[Need], scene: &Scene<'_>) -> bool {
 
 /// Who stands first in the queue that fills a lane: the foremost on it, or on the lanes that it goes on
 /// to, up to where it waits.
-fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<u32> {
+fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<AgentIndex> {
     foremost_of(foremost(exit, scene)?, scene)
 }
 
 /// Who stands first in the queue of a vehicle.
-fn foremost_of(mut first: u32, scene: &Scene<'_>) -> Option<u32> {
+fn foremost_of(mut first: AgentIndex, scene: &Scene<'_>) -> Option<AgentIndex> {
     for _ in 0..QUEUE {
-        let agent = first as usize;
+        let agent = first.index();
         let claim = &scene.agents.claim[agent];
         // It has been let in, or waits at a junction.
         let at = scene.agents.progress[agent].at;
@@ -434,14 +434,14 @@ fn foremost_of(mut first: u32, scene: &Scene<'_>) -> Option<u32> {
 
 /// Who is first in the queue at the start of a lane: the foremost on it or, where one in the queue waits for
 /// a gap on the lane beside, the foremost there.
-fn foremost(lane: LaneletId, scene: &Scene<'_>) -> Option<u32> {
+fn foremost(lane: LaneletId, scene: &Scene<'_>) -> Option<AgentIndex> {
     let mut lane = lane;
     for _ in 0..MOST_LANES_BESIDE {
         let all = scene.index.on_lanelet(lane);
         let behind = scene.lanes().tail(lane).there.len();
         match all.get(behind) {
             None => return all.last().map(|entry| entry.agent),
-            Some(leaving) => lane = scene.agents.position[leaving.agent as usize].lanelet,
+            Some(leaving) => lane = scene.agents.position[leaving.agent.index()].lanelet,
         }
     }
     None
@@ -451,7 +451,7 @@ fn foremost(lane: LaneletId, scene: &Scene<'_>) -> Option<u32> {
 fn stood_for(ring: &[usize], heads: &[Head], scene: &Scene<'_>) -> f64 {
     let agents = ring
         .iter()
-        .map(|&number| heads[number].request.agent as usize);
+        .map(|&number| heads[number].request.agent.index());
     agents.fold(f64::INFINITY, |least, agent| {
         least.min(scene.agents.progress[agent].standing)
     })

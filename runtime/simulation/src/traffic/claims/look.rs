@@ -3,7 +3,7 @@
 use super::rule::is_held_up;
 use super::walls::Meeting;
 use super::{Claims, Grant, Scene, Setting};
-use crate::agents::AgentsRef;
+use crate::agents::{AgentIndex, AgentsRef};
 use roadwright_scenario::junction::Light;
 
 /// What an agent has been granted at a junction.
@@ -37,7 +37,7 @@ impl Claims {
         let scene = &setting.with(agents);
         let granted = &self.granted[junction as usize];
         let ticket = |(number, grant): (u32, &Grant)| {
-            let claim = &agents.claim[grant.agent as usize];
+            let claim = &agents.claim[grant.agent.index()];
             let waits = claim.wall_at == grant.at + 1;
             let before = granted
                 .iter()
@@ -65,7 +65,7 @@ impl Claims {
     }
 
     /// The agents that a junction has granted something.
-    pub(crate) fn holders(&self, junction: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn holders(&self, junction: u32) -> impl Iterator<Item = AgentIndex> + '_ {
         self.granted[junction as usize]
             .iter()
             .map(|grant| grant.agent)
@@ -88,7 +88,7 @@ impl Claims {
         let own = granted.iter().find(|grant| grant.path == path);
         if let Some(own) = own {
             // Somebody has been let in along it already, or waits inside for those before.
-            return agents.claim[own.agent as usize].wall_at != own.at + 1;
+            return agents.claim[own.agent.index()].wall_at != own.at + 1;
         }
         let is_in_the_way = |grant: &Grant| {
             let way = (path, grant.agent);
@@ -114,6 +114,6 @@ impl Claims {
     }
 }
 
-fn id_of(agent: u32, agents: AgentsRef<'_>) -> u64 {
-    agents.identity[agent as usize].id
+fn id_of(agent: AgentIndex, agents: AgentsRef<'_>) -> u64 {
+    agents.identity[agent.index()].id
 }

@@ -89,6 +89,7 @@ mod walls;
 mod watch;
 
 use super::signals::Arrival;
+use crate::agents::AgentIndex;
 use crate::ground::Ground;
 use crate::route::are_distinct;
 use crate::summary::LawCounts;
@@ -119,7 +120,7 @@ const LAST_TICKET: u64 = 1 << 62;
 /// A connection that an agent may be on.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 struct Grant {
-    agent: u32,
+    agent: AgentIndex,
     /// Number of the connection in its junction.
     path: u32,
     /// Index of the connection in the agent's route: a route can lead through one junction twice.
@@ -170,7 +171,7 @@ impl PartialEq for Noted {
 
 impl Grant {
     /// For who is let in alone, and has not entered yet.
-    fn new(agent: u32, (path, at, exit): (u32, u32, LaneletId), ticket: u64) -> Self {
+    fn new(agent: AgentIndex, (path, at, exit): (u32, u32, LaneletId), ticket: u64) -> Self {
         Self {
             agent,
             path,
@@ -239,14 +240,14 @@ struct Scratch {
     pending: Vec<Pending>,
     needs: Vec<Need>,
     /// Who may come to an alley soon.
-    near_alleys: Vec<u32>,
+    near_alleys: Vec<AgentIndex>,
     /// Who wants into alleys from the open road, what somebody needs of them, and what is kept for those
     /// who have waited for long.
     alley_requests: Vec<AlleyRequest>,
     alley_needs: Vec<AlleyNeed>,
     kept_alleys: Vec<Kept>,
     /// Who has to give its grants back, and from which index of its route on.
-    revoked: Vec<(u32, u32)>,
+    revoked: Vec<(AgentIndex, u32)>,
     /// For how long people have kept vehicles from driving over each busy crossing, s.
     kept: Vec<f64>,
     intruders: Vec<Intruder>,
@@ -255,7 +256,7 @@ struct Scratch {
     arrivals: Vec<Arrival>,
     /// Lanes before signals whose first vehicle has no room beyond.
     blocked: Vec<LaneletId>,
-    walls: Vec<(u32, walls::Wall)>,
+    walls: Vec<(AgentIndex, walls::Wall)>,
     stuck: Vec<StuckRing>,
     asks_for_green: Vec<(u64, (u32, u32))>,
 }
@@ -271,7 +272,7 @@ impl PartialEq for Scratch {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     pub(super) junction: u32,
-    pub(super) agent: u32,
+    pub(super) agent: AgentIndex,
     pub(super) path: u32,
     /// Index of the connection in the agent's route.
     pub(super) at: u32,
@@ -314,13 +315,20 @@ impl Claims {
     }
 
     /// All of it for a hash, with ids in the place of indices: the same wherever agents are stored.
-    pub(crate) fn hashed(&self, id_of: impl Fn(u32) -> u64) -> impl Serialize {
+    pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
         for (junction, grants) in (0u32..).zip(&self.granted) {
             // In the order of tickets, which decides.
             granted.extend(grants.iter().map(|grant| {
                 let id = id_of(grant.agent);
-                (id, junction, Grant { agent: 0, ..*grant })
+                (
+                    id,
+                    junction,
+                    Grant {
+                        agent: AgentIndex::default(),
+                        ..*grant
+                    },
+                )
             }));
         }
         (
@@ -338,7 +346,7 @@ impl Claims {
             let paths = ground.law(junction as u32).conflicts.path_count();
             let exists = |grant: &Grant| {
                 (grant.path as usize) < paths
-                    && (grant.agent as usize) < agents
+                    && (grant.agent.index()) < agents
                     && (grant.exit as usize) < lanelets
             };
             grants.is_sorted_by_key(|grant| grant.ticket) && grants.iter().all(exists)
@@ -357,7 +365,7 @@ impl Claims {
     /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
     pub(crate) fn hold(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         (junction, path): (u32, u32),
         at: u32,
         exit: LaneletId,
@@ -375,7 +383,7 @@ impl Claims {
     /// connection, m.
     pub(crate) fn hold_standing(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         (junction, path): (u32, u32),
         (at, exit): (u32, LaneletId),
         front: f64,
@@ -420,7 +428,7 @@ impl Claims {
     /// keep off it.
     pub(crate) fn hold_inside(
         &mut self,
-        agent: u32,
+        agent: AgentIndex,
         (junction, path): (u32, u32),
         at: u32,
         exit: LaneletId,
@@ -441,7 +449,7 @@ impl Claims {
     pub(crate) fn tickets(&self, agents: usize) -> Vec<u64> {
         let mut tickets = vec![u64::MAX; agents];
         for grant in self.granted.iter().flatten() {
-            let ticket = &mut tickets[grant.agent as usize];
+            let ticket = &mut tickets[grant.agent.index()];
             *ticket = grant.ticket.min(*ticket);
         }
         tickets
@@ -486,7 +494,7 @@ impl Claims {
     }
 
     /// Whether a vehicle holds the connection at an index of its route.
-    pub(crate) fn has(&self, agent: u32, junction: u32, at: u32) -> bool {
+    pub(crate) fn has(&self, agent: AgentIndex, junction: u32, at: u32) -> bool {
         let list = &self.granted[junction as usize];
         list.iter()
             .any(|grant| grant.agent == agent && grant.at == at)
@@ -499,7 +507,7 @@ impl Claims {
         &mut self,
         held: &Self,
         lanelet: impl Fn(LaneletId) -> Option<LaneletId>,
-        moved: impl Fn(u32, u32, u32) -> Option<((u32, u32), LaneletId)>,
+        moved: impl Fn(AgentIndex, u32, u32) -> Option<((u32, u32), LaneletId)>,
     ) {
         (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
         self.gridlocked.clone_from(&held.gridlocked);
@@ -532,7 +540,7 @@ impl Claims {
     pub(crate) fn firsts(&self, agents: usize) -> Vec<u32> {
         let mut firsts = vec![u32::MAX; agents];
         for grant in self.granted.iter().flatten() {
-            let first = &mut firsts[grant.agent as usize];
+            let first = &mut firsts[grant.agent.index()];
             *first = grant.at.min(*first);
         }
         firsts
@@ -541,7 +549,7 @@ impl Claims {
     /// Whether another vehicle holds a connection that conflicts with a path of a junction.
     pub(crate) fn are_in_conflict(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         (junction, path): (u32, u32),
         ground: &Ground,
     ) -> bool {
@@ -550,23 +558,23 @@ impl Claims {
     }
 
     /// The index of an agent's route up to which it holds alleys; 0 if it holds none.
-    pub(crate) fn alleys_held_to(&self, agent: u32) -> u32 {
+    pub(crate) fn alleys_held_to(&self, agent: AgentIndex) -> u32 {
         self.alleys.held_to(agent)
     }
 
     /// Who holds one direction of an alley.
-    pub(crate) fn alley_holders(&self, side: AlleySide) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn alley_holders(&self, side: AlleySide) -> impl Iterator<Item = AgentIndex> + '_ {
         self.alleys.holders(side)
     }
 
     /// Takes back the grants of a vehicle from an index of its route on.
-    pub(crate) fn forget_from(&mut self, agent: u32, at: u32) {
+    pub(crate) fn forget_from(&mut self, agent: AgentIndex, at: u32) {
         self.alleys.forget_from(agent, at);
         self.keep(|grant| grant.agent != agent || grant.at < at);
     }
 
     /// Takes back all grants of a vehicle.
-    pub(crate) fn forget(&mut self, agent: u32) {
+    pub(crate) fn forget(&mut self, agent: AgentIndex) {
         self.alleys.forget(agent);
         self.keep(|grant| grant.agent != agent);
     }

@@ -4,7 +4,7 @@
 use super::request::{Need, Request};
 use super::scene::{Given, Scene};
 use super::{Claims, Grant, Scratch};
-use crate::agents::{ClaimColumns, Refusal};
+use crate::agents::{AgentIndex, ClaimColumns, Refusal};
 use crate::traffic::people::{Over, People};
 
 /// A vehicle is let in if it has left a lane of a crossing so long before somebody comes there, s.
@@ -17,7 +17,7 @@ impl Scene<'_> {
     /// its route. `slack`: the time between it and them that is wanted, s.
     fn is_kept_by_people(
         &self,
-        (agent, at): (u32, u32),
+        (agent, at): (AgentIndex, u32),
         (junction, path): (u32, u32),
         slack: f64,
     ) -> bool {
@@ -120,7 +120,7 @@ impl Claims {
         &self,
         busy: &[u32],
         scene: &Scene<'_>,
-        out: &mut Vec<(u32, u32)>,
+        out: &mut Vec<(AgentIndex, u32)>,
     ) {
         out.clear();
         for &crossing in busy {
@@ -160,7 +160,7 @@ impl Claims {
         };
         let asking = requests.iter().filter(|request| {
             let (junction, path) = request.path;
-            let refused = scene.agents.claim[request.agent as usize].refused;
+            let refused = scene.agents.claim[request.agent.index()].refused;
             junction == site.junction && refused == Refusal::People && leads_over(path)
         });
         let asking = asking.map(|request| request.age(scene));
@@ -168,7 +168,7 @@ impl Claims {
         let let_in =
             grants.filter(|grant| grant.is_invited && !grant.has_entered && leads_over(grant.path));
         let let_in = let_in.map(|grant| {
-            let claim = &scene.agents.claim[grant.agent as usize];
+            let claim = &scene.agents.claim[grant.agent.index()];
             let since = if claim.asked_for == grant.at {
                 claim.asked_since()
             } else {

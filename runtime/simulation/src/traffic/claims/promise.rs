@@ -10,7 +10,7 @@
 
 use super::room::FAR_ENOUGH;
 use super::{Claims, Grant};
-use crate::agents::AgentsRef;
+use crate::agents::{AgentIndex, AgentsRef};
 use crate::traffic::{Entry, Lanes};
 use roadwright_scenario::lane_graph::LaneletId;
 
@@ -21,7 +21,7 @@ impl Claims {
         &self,
         lanes: Lanes<'_>,
         lanelet: LaneletId,
-        appeared: impl Iterator<Item = u32>,
+        appeared: impl Iterator<Item = AgentIndex>,
         own: f64,
     ) -> bool {
         let Some(promised) = self.promised_length(lanes, lanelet) else {
@@ -38,7 +38,7 @@ impl Claims {
     pub(crate) fn leaves_promised(
         &self,
         lanes: Lanes<'_>,
-        agent: u32,
+        agent: AgentIndex,
         (lanelet, s): (LaneletId, f64),
     ) -> bool {
         let Some(promised) = self.promised_length(lanes, lanelet) else {
@@ -112,21 +112,21 @@ impl Claims {
     ) -> impl Iterator<Item = &'s Grant> {
         let grants = self.granted[junction as usize].iter();
         grants.filter(move |grant| {
-            grant.exit == exit && agents.progress[grant.agent as usize].at <= grant.at
+            grant.exit == exit && agents.progress[grant.agent.index()].at <= grant.at
         })
     }
 }
 
 /// Who has changed to a lane since the index was made: it is known only on the lane that it came from.
-fn just_changed(lanes: Lanes<'_>, target: LaneletId) -> impl Iterator<Item = u32> {
+fn just_changed(lanes: Lanes<'_>, target: LaneletId) -> impl Iterator<Item = AgentIndex> {
     let beside = lanes.ground.graph().changing_onto(target);
     let others = beside.flat_map(move |lane| lanes.index.on_lanelet(lane));
-    let is_known = move |agent: u32| {
+    let is_known = move |agent: AgentIndex| {
         let mut known = lanes.index.on_lanelet(target).iter();
         known.any(|entry| entry.agent == agent)
     };
-    let has_changed = move |agent: &u32| {
-        lanes.agents.position[*agent as usize].lanelet == target && !is_known(*agent)
+    let has_changed = move |agent: &AgentIndex| {
+        lanes.agents.position[agent.index()].lanelet == target && !is_known(*agent)
     };
     others.map(|entry| entry.agent).filter(has_changed)
 }

@@ -4,7 +4,7 @@ use super::gridlock::STANDS;
 use super::scene::Scene;
 use super::watch::Intruder;
 use super::{Grant, Scratch};
-use crate::agents::{AgentsRef, ClaimColumns, LanePosition, Motion};
+use crate::agents::{AgentIndex, AgentsRef, ClaimColumns, LanePosition, Motion};
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -33,7 +33,7 @@ pub(super) struct Request {
     /// The step in which it first asked for this connection.
     pub(super) since: u64,
     pub(super) id: u64,
-    pub(super) agent: u32,
+    pub(super) agent: AgentIndex,
     /// Index of the first contested connection in its route.
     pub(super) at: u32,
     /// Junction and connection.
@@ -72,7 +72,7 @@ impl Request {
 pub(super) struct Approach {
     /// Junction and connection.
     pub(super) path: (u32, u32),
-    pub(super) agent: u32,
+    pub(super) agent: AgentIndex,
     /// Index of the connection in its route.
     pub(super) at: u32,
     /// From its front to the stop line, m.
@@ -163,7 +163,7 @@ impl Scene<'_> {
 
     /// Whether the vehicle is the foremost on its lane that is not let in yet, before the connection at
     /// an index of its route.
-    pub(super) fn has_turn(&self, agent: u32, connection: u32) -> bool {
+    pub(super) fn has_turn(&self, agent: AgentIndex, connection: u32) -> bool {
         let route = self.route(agent);
         let contested = route
             .lanelet(connection)
@@ -173,7 +173,7 @@ impl Scene<'_> {
         };
         // On the lanelets up to the junction nobody may be ahead who still waits. Who does not drive into it
         // at all does not hold up the agent, but those may who are ahead of that one.
-        let own = self.agents.progress[agent as usize].at;
+        let own = self.agents.progress[agent.index()].at;
         let lanelets = (own + 1..connection).filter_map(|at| route.lanelet(at));
         let beyond = lanelets.flat_map(|lanelet| self.index.on_lanelet(lanelet));
         let mut ahead = self.index.all_ahead_on_lanelet(agent).chain(beyond);
@@ -186,8 +186,8 @@ impl Scene<'_> {
                     .filter_map(|lanelet| self.ground.contested(lanelet))
                     .any(|(found, _)| found == junction)
             };
-            let at = self.agents.progress[entry.agent as usize].at;
-            let granted_to = self.agents.claim[entry.agent as usize].granted_to;
+            let at = self.agents.progress[entry.agent.index()].at;
+            let granted_to = self.agents.claim[entry.agent.index()].granted_to;
             let is_let_in = leads_in(at + 1, granted_to);
             let asks = is_let_in || leads_in(at + 1, at + WAY_IN);
             is_behind_queue |= !asks && self.stands_in_queue(entry.agent);
@@ -216,8 +216,8 @@ impl Scene<'_> {
 
     /// Whether somebody stands close ahead on the lane that a vehicle is leaving: it cannot pass that one before it
     /// is across, and that one may wait for it.
-    fn is_behind_queue_on_lane_left(&self, agent: u32) -> bool {
-        let position = &self.agents.position[agent as usize];
+    fn is_behind_queue_on_lane_left(&self, agent: AgentIndex) -> bool {
+        let position = &self.agents.position[agent.index()];
         if position.leaving == NO_LANELET {
             return false;
         }
@@ -233,8 +233,8 @@ impl Scene<'_> {
         })
     }
 
-    fn stands_in_queue(&self, agent: u32) -> bool {
-        self.agents.progress[agent as usize].standing >= STANDS
+    fn stands_in_queue(&self, agent: AgentIndex) -> bool {
+        self.agents.progress[agent.index()].standing >= STANDS
     }
 }
 
@@ -273,7 +273,7 @@ pub(super) fn collect(
             && let Some(path) = ground.contested(position.lanelet)
         {
             intruders.push(Intruder {
-                agent: index as u32,
+                agent: AgentIndex::from_index(index),
                 path,
                 at,
             });
@@ -297,7 +297,7 @@ pub(super) fn collect(
         if ground.looks_out(path.0) {
             approaches.push(Approach {
                 path,
-                agent: index as u32,
+                agent: AgentIndex::from_index(index),
                 at,
                 distance: distance - vehicle_type.front,
             });
@@ -312,7 +312,7 @@ pub(super) fn collect(
         requests.push(Request {
             since: claim.asked_since(),
             id: who.id,
-            agent: index as u32,
+            agent: AgentIndex::from_index(index),
             at,
             path,
         });

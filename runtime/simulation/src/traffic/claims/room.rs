@@ -4,6 +4,7 @@ use super::request::{Need, Request};
 use super::rule::{LONGEST_WAIT_INSIDE, Pending, Reserved};
 use super::scene::Scene;
 use super::{Claims, Grant};
+use crate::agents::AgentIndex;
 use crate::ground::{Ground, Ring};
 use crate::route::{Route, place_to_wait};
 use roadwright_scenario::lane_graph::LaneletId;
@@ -176,13 +177,13 @@ impl Claims {
         let tail = scene.lanes().tail(last.lane);
         // From the end backwards: who is behind somebody that stays there stays as well.
         let mut drive_on = trust == Trust::LetIn && tail.is_whole;
-        let mut stays = |agent: u32, at: u32| {
+        let mut stays = |agent: AgentIndex, at: u32| {
             drive_on = drive_on && self.drives_on(agent, at, scene);
             !drive_on
         };
         let reach = tail.reach.min(self.held_up_to(last.lane, scene));
         let (mut taken, mut reach) = (0.0, last.begin + reach);
-        let at_of = |agent: u32| scene.agents.progress[agent as usize].at;
+        let at_of = |agent: AgentIndex| scene.agents.progress[agent.index()].at;
         let parts = &beyond.parts[..beyond.count];
         for (number, part) in parts.iter().enumerate().rev() {
             let there = match number + 1 == parts.len() {
@@ -229,8 +230,8 @@ impl Claims {
 
     /// Whether a vehicle is sure to drive on from the lane at an index of its route: it has been let into the
     /// next junction, and is in it and drives, or hardly waits for others there and cannot lose its turn.
-    fn drives_on(&self, agent: u32, at: u32, scene: &Scene<'_>) -> bool {
-        let granted_to = scene.agents.claim[agent as usize].granted_to;
+    fn drives_on(&self, agent: AgentIndex, at: u32, scene: &Scene<'_>) -> bool {
+        let granted_to = scene.agents.claim[agent.index()].granted_to;
         let beyond = at + 1;
         if granted_to <= beyond {
             return false;
@@ -249,7 +250,7 @@ impl Claims {
 
     fn keeps_its_turn(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         (at, (junction, path)): (u32, (u32, u32)),
         scene: &Scene<'_>,
     ) -> bool {
@@ -271,8 +272,8 @@ impl Claims {
     /// everybody.
     fn ring_has_room(&self, ring: &Ring, request: &Request, scene: &Scene<'_>) -> bool {
         let agents = scene.agents;
-        let is_there = |agent: u32, lanelet: LaneletId| {
-            agents.position[agent as usize].lanelet == lanelet && agent != request.agent
+        let is_there = |agent: AgentIndex, lanelet: LaneletId| {
+            agents.position[agent.index()].lanelet == lanelet && agent != request.agent
         };
         let driving = ring.lanelets.iter().flat_map(|&lanelet| {
             let entries = scene.index.on_lanelet(lanelet).iter();
@@ -284,10 +285,10 @@ impl Claims {
         let junctions = ring.junctions.iter();
         let coming = junctions.flat_map(|&junction| &self.granted[junction as usize]);
         let coming = coming.filter(|grant| {
-            let position = &agents.position[grant.agent as usize];
+            let position = &agents.position[grant.agent.index()];
             ring.lanelets.binary_search(&grant.exit).is_ok()
                 && ring.lanelets.binary_search(&position.lanelet).is_err()
-                && agents.progress[grant.agent as usize].at <= grant.at
+                && agents.progress[grant.agent.index()].at <= grant.at
         });
         let taken: f64 = driving
             .chain(coming.map(|grant| grant.agent))
@@ -309,7 +310,7 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 impl Scene<'_> {
     /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
     /// has to change lanes and may wait for a gap.
-    fn waits_up_to(&self, agent: u32, (at, lane): (u32, LaneletId)) -> f64 {
+    fn waits_up_to(&self, agent: AgentIndex, (at, lane): (u32, LaneletId)) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);
@@ -336,7 +337,7 @@ impl Scene<'_> {
     }
 
     /// Whether people may walk over a path of a junction as long as signals show what they show.
-    fn may_be_walked_over(&self, agent: u32, (junction, path): (u32, u32)) -> bool {
+    fn may_be_walked_over(&self, agent: AgentIndex, (junction, path): (u32, u32)) -> bool {
         let crossings = self.ground.crossings();
         let mut sites = crossings.of_junction(junction);
         let is_long = self.is_long(agent);
@@ -356,7 +357,7 @@ fn space_for_seekers(exit: LaneletId, scene: &Scene<'_>) -> f64 {
     let lanes = scene.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {
         let first = scene.index.on_lanelet(lane).last()?;
-        let progress = &scene.agents.progress[first.agent as usize];
+        let progress = &scene.agents.progress[first.agent.index()];
         let is_at_end = scene.ground.length(lane) - first.s < AT_END;
         let has_waited = progress.standing >= 1.0 && progress.seeking.abs() >= SEEKS_FOR;
         let wants_over = scene.route(first.agent).lanelet(progress.at + 1) == Some(exit);

@@ -5,7 +5,7 @@ use super::room::Trust;
 use super::scene::Scene;
 use super::walls::Meeting;
 use super::{Claims, Grant};
-use crate::agents::Refusal;
+use crate::agents::{AgentIndex, Refusal};
 use roadwright_scenario::Control;
 use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletId;
@@ -381,7 +381,7 @@ fn passes_before(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
 }
 
 /// Whether a vehicle stands at its stop line.
-fn has_stopped(agent: u32, distance: f64, scene: &Scene<'_>) -> bool {
+fn has_stopped(agent: AgentIndex, distance: f64, scene: &Scene<'_>) -> bool {
     scene.speed(agent) < STANDING && distance < AT_LINE
 }
 
@@ -479,7 +479,7 @@ fn critical_gap(request: &Request, need: &Need, scene: &Scene<'_>) -> f64 {
 /// Whether a vehicle with the right of way cannot make use of it: it stands behind another, waits for
 /// people on foot, or has no room beyond.
 pub(super) fn is_held_up(other: &Approach, scene: &Scene<'_>) -> bool {
-    let refused = scene.agents.claim[other.agent as usize].refused;
+    let refused = scene.agents.claim[other.agent.index()].refused;
     scene.speed(other.agent) < STANDING
         && matches!(
             refused,

@@ -1,7 +1,7 @@
 //! Where agents are and how they move, as far as junctions decide by it.
 
 use super::Grant;
-use crate::agents::AgentsRef;
+use crate::agents::{AgentIndex, AgentsRef};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
@@ -113,36 +113,36 @@ impl<'a> std::ops::Deref for Scene<'a> {
 }
 
 impl<'a> Scene<'a> {
-    pub(super) fn route(&self, agent: u32) -> &'a Route {
-        self.routes.get(self.agents.progress[agent as usize].route)
+    pub(super) fn route(&self, agent: AgentIndex) -> &'a Route {
+        self.routes.get(self.agents.progress[agent.index()].route)
     }
 
     /// The lane from which an agent comes to the connection at an index of its route.
-    pub(super) fn lane_before(&self, agent: u32, at: u32) -> Option<LaneletId> {
+    pub(super) fn lane_before(&self, agent: AgentIndex, at: u32) -> Option<LaneletId> {
         self.route(agent).lanelet(at.checked_sub(1)?)
     }
 
-    pub(super) fn vehicle_type(&self, agent: u32) -> &'a VehicleType {
-        let number = self.agents.identity[agent as usize].vehicle_type;
+    pub(super) fn vehicle_type(&self, agent: AgentIndex) -> &'a VehicleType {
+        let number = self.agents.identity[agent.index()].vehicle_type;
         self.types.get(number)
     }
 
-    pub(super) fn speed(&self, agent: u32) -> f64 {
-        self.agents.motion[agent as usize].speed.max(0.0)
+    pub(super) fn speed(&self, agent: AgentIndex) -> f64 {
+        self.agents.motion[agent.index()].speed.max(0.0)
     }
 
-    pub(super) fn is_long(&self, agent: u32) -> bool {
+    pub(super) fn is_long(&self, agent: AgentIndex) -> bool {
         self.vehicle_type(agent).is_long()
     }
 
     /// Whether an agent waits for somebody in an alley, whoever that is.
-    pub(super) fn heeds_alley(&self, agent: u32, side: AlleySide) -> bool {
+    pub(super) fn heeds_alley(&self, agent: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), true)
     }
 
     /// Whether two agents cannot pass each other in an alley.
-    pub(super) fn hold_up(&self, agent: u32, other: u32, side: AlleySide) -> bool {
+    pub(super) fn hold_up(&self, agent: AgentIndex, other: AgentIndex, side: AlleySide) -> bool {
         let passing = self.ground.alleys().passing(side);
         passing.holds_up(self.is_long(agent), self.is_long(other))
     }
@@ -158,7 +158,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Length that a vehicle takes in a queue, m.
-    pub(super) fn space(&self, agent: u32) -> f64 {
+    pub(super) fn space(&self, agent: AgentIndex) -> f64 {
         space(self.vehicle_type(agent))
     }
 
@@ -169,10 +169,10 @@ impl<'a> Scene<'a> {
     ///     |--- 30 m ---|--- 12 m ---|--- 50 m ---|
     ///         10 m ^ rear axle                        along the second lanelet it is at -20 m
     /// ```
-    pub(super) fn along(&self, agent: u32, at: u32) -> f64 {
+    pub(super) fn along(&self, agent: AgentIndex, at: u32) -> f64 {
         let (progress, position) = (
-            &self.agents.progress[agent as usize],
-            &self.agents.position[agent as usize],
+            &self.agents.progress[agent.index()],
+            &self.agents.position[agent.index()],
         );
         let route = self.route(agent);
         let (first, last) = (progress.at.min(at), progress.at.max(at));
@@ -191,12 +191,12 @@ impl<'a> Scene<'a> {
     }
 
     /// Where the front of an agent is along the lanelet at an index of its route, m.
-    pub(super) fn front(&self, agent: u32, at: u32) -> f64 {
+    pub(super) fn front(&self, agent: AgentIndex, at: u32) -> f64 {
         self.along(agent, at) + self.vehicle_type(agent).front
     }
 
     /// Where the rear is, m.
-    pub(super) fn rear(&self, agent: u32, at: u32) -> f64 {
+    pub(super) fn rear(&self, agent: AgentIndex, at: u32) -> f64 {
         self.along(agent, at) - self.vehicle_type(agent).rear_overhang
     }
 
@@ -221,7 +221,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The speed that an agent is expected to reach on the lanelet at an index of its route, m/s.
-    fn expected_speed(&self, agent: u32, at: u32) -> f64 {
+    fn expected_speed(&self, agent: AgentIndex, at: u32) -> f64 {
         let allowed = self.route(agent).lanelet(at);
         let allowed = allowed.map_or(LEAST_SPEED, |lanelet| {
             self.ground.lanelet(lanelet).free_speed
@@ -230,17 +230,17 @@ impl<'a> Scene<'a> {
     }
 
     /// How long an agent takes for a distance, if nothing holds it up, s.
-    pub(super) fn time_for(&self, distance: f64, agent: u32, at: u32) -> f64 {
+    pub(super) fn time_for(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let top = self.expected_speed(agent, at);
         time_to_cover(distance, self.speed(agent), top, EXPECTED_ACCELERATION)
     }
 
     /// How long it takes for it if it gains speed as it does now, s: who drives behind another one gains
     /// less than it could. Who hardly moves is expected to set out.
-    pub(super) fn time_as_it_drives(&self, distance: f64, agent: u32, at: u32) -> f64 {
+    pub(super) fn time_as_it_drives(&self, distance: f64, agent: AgentIndex, at: u32) -> f64 {
         let speed = self.speed(agent);
         let acceleration = match speed > HARDLY_MOVING {
-            true => self.agents.motion[agent as usize]
+            true => self.agents.motion[agent.index()]
                 .acceleration
                 .clamp(LEAST_ACCELERATION, EXPECTED_ACCELERATION),
             false => EXPECTED_ACCELERATION,
@@ -256,25 +256,25 @@ impl<'a> Scene<'a> {
 
     /// Whether an agent whose front is so far before the stop line, m, is expected to stop there for
     /// amber.
-    pub(super) fn can_stop(&self, agent: u32, distance: f64) -> bool {
+    pub(super) fn can_stop(&self, agent: AgentIndex, distance: f64) -> bool {
         self.can_stop_by(AMBER_BRAKING, agent, distance)
     }
 
     /// Whether an agent can stop within a distance, m, by so much braking on dry ground, m/s^2.
-    fn can_stop_by(&self, braking: f64, agent: u32, distance: f64) -> bool {
+    fn can_stop_by(&self, braking: f64, agent: AgentIndex, distance: f64) -> bool {
         let speed = self.speed(agent);
         speed * speed <= 2.0 * self.braking(agent, braking) * distance
     }
 
     /// The braking that is expected of an agent: so much on dry ground, m/s^2.
-    pub(super) fn braking(&self, agent: u32, dry: f64) -> f64 {
-        let position = &self.agents.position[agent as usize];
+    pub(super) fn braking(&self, agent: AgentIndex, dry: f64) -> f64 {
+        let position = &self.agents.position[agent.index()];
         let kind = self.vehicle_type(agent);
         self.ground.expected_braking(dry, position, kind)
     }
 
     /// Whether an agent stands before the connection at an index of its route, or could stop well before.
-    pub(super) fn stands_or_is_far(&self, agent: u32, at: u32) -> bool {
+    pub(super) fn stands_or_is_far(&self, agent: AgentIndex, at: u32) -> bool {
         let speed = self.speed(agent);
         let distance = -self.front(agent, at);
         speed < STANDING
@@ -286,19 +286,29 @@ impl<'a> Scene<'a> {
     pub(super) fn is_called_back_by_light(
         &self,
         path: (u32, u32),
-        agent: u32,
+        agent: AgentIndex,
         distance: f64,
     ) -> bool {
         self.is_stopped_by(AMBER_BRAKING, path, (agent, distance))
     }
 
     /// The same for an agent that has not been let in.
-    pub(super) fn is_stopped_by_light(&self, path: (u32, u32), agent: u32, distance: f64) -> bool {
+    pub(super) fn is_stopped_by_light(
+        &self,
+        path: (u32, u32),
+        agent: AgentIndex,
+        distance: f64,
+    ) -> bool {
         self.is_stopped_by(BRAKING_FIRMLY, path, (agent, distance))
     }
 
     /// Whether a signal stops an agent so far before the stop line, m; at amber if it can by so much braking.
-    fn is_stopped_by(&self, braking: f64, path: (u32, u32), (agent, distance): (u32, f64)) -> bool {
+    fn is_stopped_by(
+        &self,
+        braking: f64,
+        path: (u32, u32),
+        (agent, distance): (AgentIndex, f64),
+    ) -> bool {
         match self.light(path) {
             Light::Green => false,
             Light::Amber => self.can_stop_by(braking, agent, distance),

@@ -5,7 +5,7 @@ mod order;
 mod room;
 
 use super::scene::EXIT_GAP;
-use crate::agents::{ClaimColumns, Refusal};
+use crate::agents::{AgentIndex, ClaimColumns, Refusal};
 use crate::clock::Clock;
 use crate::modules::SignalControllers;
 use crate::route::place_to_wait;
@@ -18,7 +18,7 @@ use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan
 
 impl Stand {
     /// A car so far before the junction, m, that drives straight on.
-    fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> u32 {
+    fn comes(&mut self, id: u64, direction: DVec2, before: f64, speed: f64) -> AgentIndex {
         let lanelets = self.straight(direction);
         let s = self.ground.length(lanelets[0]) - before;
         self.car(id, &lanelets, s, speed)
@@ -54,13 +54,13 @@ impl Stand {
             .update(&clock, &self.ground, Some(&[]), modules);
     }
 
-    fn is_let_in(&self, agent: u32) -> bool {
-        self.agents.claim[agent as usize].granted_to == 2
+    fn is_let_in(&self, agent: AgentIndex) -> bool {
+        self.agents.claim[agent.index()].granted_to == 2
     }
 
     /// Moves a car so far beyond the start of its last lanelet.
-    fn drive_out(&mut self, agent: u32, beyond: f64) {
-        let index = agent as usize;
+    fn drive_out(&mut self, agent: AgentIndex, beyond: f64) {
+        let index = agent.index();
         let route = self.routes.get(self.agents.progress[index].route);
         self.agents.position[index].lanelet = route.lanelets[2];
         self.agents.position[index].s = beyond;
@@ -90,18 +90,18 @@ impl Stand {
     }
 
     /// Where a car has to wait inside, m along its connection.
-    fn wall(&self, agent: u32) -> Option<f32> {
-        let claim = &self.agents.claim[agent as usize];
+    fn wall(&self, agent: AgentIndex) -> Option<f32> {
+        let claim = &self.agents.claim[agent.index()];
         (claim.wall_at > 0).then_some(claim.wall_s)
     }
 
-    fn refused(&self, agent: u32) -> Refusal {
-        self.agents.claim[agent as usize].refused
+    fn refused(&self, agent: AgentIndex) -> Refusal {
+        self.agents.claim[agent.index()].refused
     }
 
     /// Moves a car along its connection, its rear axle so far from its start, m.
-    fn drive_in(&mut self, agent: u32, s: f64) {
-        let index = agent as usize;
+    fn drive_in(&mut self, agent: AgentIndex, s: f64) {
+        let index = agent.index();
         let route = self.routes.get(self.agents.progress[index].route);
         self.agents.position[index].lanelet = route.lanelets[1];
         self.agents.position[index].s = s;
@@ -109,8 +109,8 @@ impl Stand {
     }
 
     /// Puts a car off the lanes, with its rear axle at a pose.
-    fn put_off_lanes(&mut self, agent: u32, pose: Pose) {
-        let index = agent as usize;
+    fn put_off_lanes(&mut self, agent: AgentIndex, pose: Pose) {
+        let index = agent.index();
         self.agents.position[index].lanelet = NO_LANELET;
         self.agents.motion[index].pose = pose;
     }
@@ -150,8 +150,8 @@ fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletId; 5]
     (stand, [approach, ways[0], between, ways[1], exit])
 }
 
-fn granted_to(stand: &Stand, agent: u32) -> u32 {
-    stand.agents.claim[agent as usize].granted_to
+fn granted_to(stand: &Stand, agent: AgentIndex) -> u32 {
+    stand.agents.claim[agent.index()].granted_to
 }
 
 /// The lanelets from the only way in of a road straight on.

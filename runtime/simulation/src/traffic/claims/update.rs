@@ -10,7 +10,7 @@ use super::rule::{
 use super::scene::{Given, Scene, Setting};
 use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
-use crate::agents::{ClaimColumns, Refusal};
+use crate::agents::{AgentIndex, ClaimColumns, Refusal};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::Routes;
@@ -112,7 +112,7 @@ impl Claims {
         }
         keep_first(&mut scratch.walls);
         for &(agent, (at, s)) in &scratch.walls {
-            let claim = &mut agents.claim[agent as usize];
+            let claim = &mut agents.claim[agent.index()];
             (claim.wall_at, claim.wall_s) = (at + 1, s);
         }
         let scene = setting.with(agents.lent());
@@ -145,17 +145,21 @@ impl Claims {
     }
 
     /// Takes grants back from an index of a route on.
-    pub(super) fn take_back(&mut self, revoked: &[(u32, u32)], agents: &mut ClaimColumns<'_>) {
+    pub(super) fn take_back(
+        &mut self,
+        revoked: &[(AgentIndex, u32)],
+        agents: &mut ClaimColumns<'_>,
+    ) {
         for &(agent, at) in revoked {
             self.forget_from(agent, at);
-            let claim = &mut agents.claim[agent as usize];
+            let claim = &mut agents.claim[agent.index()];
             claim.granted_to = claim.granted_to.min(at);
         }
     }
 
     /// Who has not entered yet and has to give its grants back: its signal has turned red, or another
     /// vehicle has cut in before it.
-    fn find_revoked(&self, scene: &Scene<'_>, out: &mut Vec<(u32, u32)>) {
+    fn find_revoked(&self, scene: &Scene<'_>, out: &mut Vec<(AgentIndex, u32)>) {
         out.clear();
         for &junction in &self.busy {
             for grant in &self.granted[junction as usize] {
@@ -196,7 +200,7 @@ impl Claims {
     /// Whether others have been let onto a lane on which the holder of a grant is, or comes to before it enters:
     /// they may count on its driving on.
     fn is_counted_on(&self, grant: &Grant, scene: &Scene<'_>) -> bool {
-        let from = scene.agents.progress[grant.agent as usize].at;
+        let from = scene.agents.progress[grant.agent.index()].at;
         let mut lanes = (from..grant.at).filter_map(|at| scene.route(grant.agent).lanelet(at));
         lanes.any(|lane| {
             let mut ways = scene.ground.graph().predecessors(lane).iter();
@@ -240,7 +244,7 @@ impl Claims {
             } else {
                 self.decide_one(request, setting, agents, scratch)
             };
-            agents.claim[request.agent as usize].refused = refused;
+            agents.claim[request.agent.index()].refused = refused;
         }
         for later in alleys {
             self.decide_alley(later, setting, agents, scratch);
@@ -286,7 +290,7 @@ impl Claims {
                 let is_locked = !is_on_red && is_locked(request, junction, &scene);
                 self.counts.let_in_by_lock += u64::from(is_locked);
                 self.alleys.grant(request.agent, alleys, &scene);
-                agents.claim[request.agent as usize].granted_to =
+                agents.claim[request.agent.index()].granted_to =
                     self.grant(request, needs, (before, is_on_red));
                 Refusal::None
             }
@@ -392,11 +396,11 @@ impl Claims {
             Refusal::Alley => Alleys::keep_for(request.agent, age, needs, kept),
             _ => {}
         }
-        agents.claim[request.agent as usize].refused = refused;
+        agents.claim[request.agent.index()].refused = refused;
     }
 
     /// Lets those wait before alleys who have not been let in.
-    fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(u32, Wall)>) {
+    fn hold_before_alleys(&self, requests: &[AlleyRequest], out: &mut Vec<(AgentIndex, Wall)>) {
         let waiting = requests.iter().filter(|one| !self.alleys.has_first(one));
         out.extend(waiting.map(|one| (one.agent, one.hold)));
     }
@@ -466,7 +470,7 @@ fn is_inside(grant: &Grant, scene: &Scene<'_>) -> bool {
     if !scene.agents.drives(grant.agent) {
         return false;
     }
-    if scene.agents.progress[grant.agent as usize].at <= grant.at {
+    if scene.agents.progress[grant.agent.index()].at <= grant.at {
         return true;
     }
     let connection = scene.route(grant.agent).lanelet(grant.at);

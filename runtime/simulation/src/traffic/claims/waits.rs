@@ -4,7 +4,7 @@ use super::request::Request;
 use super::scene::Scene;
 use super::walls::Meeting;
 use super::{Claims, Setting};
-use crate::agents::Refusal;
+use crate::agents::{AgentIndex, Refusal};
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::{NodeId, RoadId};
 use std::fmt;
@@ -82,12 +82,12 @@ impl Claims {
     /// What an agent waits for; `None` if it waits for no junction.
     pub(crate) fn waits(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         setting: Setting<'_>,
         agents: crate::agents::AgentsRef<'_>,
     ) -> Option<Waits> {
         let scene = &setting.with(agents);
-        let claim = &agents.claim[agent as usize];
+        let claim = &agents.claim[agent.index()];
         if let Some(waits) = self.waits_for_alley(agent, scene) {
             return Some(waits);
         }
@@ -120,7 +120,7 @@ impl Claims {
         let mut ids: Vec<u64> = whom
             .into_iter()
             .filter(|&other| other != agent)
-            .map(|other| agents.identity[other as usize].id)
+            .map(|other| agents.identity[other.index()].id)
             .collect();
         ids.sort_unstable();
         ids.dedup();
@@ -137,24 +137,24 @@ impl Claims {
         side: AlleySide,
         setting: Setting<'_>,
         agents: crate::agents::AgentsRef<'_>,
-    ) -> Vec<u32> {
+    ) -> Vec<AgentIndex> {
         let scene = &setting.with(agents);
-        let waits = |&agent: &u32| {
-            agents.claim[agent as usize].refused == Refusal::Alley
+        let waits = |&agent: &AgentIndex| {
+            agents.claim[agent.index()].refused == Refusal::Alley
                 && self.alleys_needed(agent, scene).contains(&side)
         };
         agents.driving().filter(waits).collect()
     }
 
     /// What an agent waits for that an alley keeps from going on.
-    fn waits_for_alley(&self, agent: u32, scene: &Scene<'_>) -> Option<Waits> {
-        let claim = &scene.agents.claim[agent as usize];
+    fn waits_for_alley(&self, agent: AgentIndex, scene: &Scene<'_>) -> Option<Waits> {
+        let claim = &scene.agents.claim[agent.index()];
         if scene.ground.alleys().is_empty() || claim.refused != Refusal::Alley {
             return None;
         }
         let needs = self.alleys_needed(agent, scene);
         let mut whom: Vec<u64> = (self.alleys.whom(agent, &needs, scene).into_iter())
-            .map(|other| scene.agents.identity[other as usize].id)
+            .map(|other| scene.agents.identity[other.index()].id)
             .collect();
         whom.sort_unstable();
         whom.dedup();
@@ -169,15 +169,15 @@ impl Claims {
 
     /// The alleys that an agent needs at once and does not hold, where it stands: on the open road, or at
     /// a junction.
-    fn alleys_needed(&self, agent: u32, scene: &Scene<'_>) -> Vec<AlleySide> {
-        let claim = &scene.agents.claim[agent as usize];
+    fn alleys_needed(&self, agent: AgentIndex, scene: &Scene<'_>) -> Vec<AlleySide> {
+        let claim = &scene.agents.claim[agent.index()];
         let mut needs = Vec::new();
         if !self.alleys.needs_from_the_road(agent, scene, &mut needs) {
             let connection = scene.route(agent).lanelet(claim.asked_for);
             let path = connection.and_then(|connection| scene.ground.contested(connection));
             let request = path.map(|path| Request {
                 since: claim.asked_since(),
-                id: scene.agents.identity[agent as usize].id,
+                id: scene.agents.identity[agent.index()].id,
                 agent,
                 at: claim.asked_for,
                 path,
@@ -194,11 +194,11 @@ impl Claims {
     /// The agents that one waits for at a path of a junction.
     fn whom(
         &self,
-        agent: u32,
+        agent: AgentIndex,
         (at, path): (u32, (u32, u32)),
         why: Why,
         scene: &Scene<'_>,
-    ) -> Vec<u32> {
+    ) -> Vec<AgentIndex> {
         let granted = &self.granted[path.0 as usize];
         let met = |own: u64| {
             let others = granted.iter().filter(move |grant| grant.ticket < own);

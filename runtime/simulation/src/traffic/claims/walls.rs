@@ -11,6 +11,7 @@
 use super::rule::GENTLE;
 use super::scene::Scene;
 use super::{Claims, Grant};
+use crate::agents::AgentIndex;
 use roadwright_scenario::junction::Interval;
 
 /// A place to wait: index in the route, and m along the lanelet there.
@@ -20,7 +21,7 @@ impl Claims {
     /// Finds how long each holder of a grant is held up by others, and the nearest place at which it
     /// has to wait in each, as (agent, place); those that need not wait are left out. O(pairs of grants in one
     /// junction).
-    pub(super) fn set_walls(&mut self, scene: &Scene<'_>, out: &mut Vec<(u32, Wall)>) {
+    pub(super) fn set_walls(&mut self, scene: &Scene<'_>, out: &mut Vec<(AgentIndex, Wall)>) {
         out.clear();
         for &junction in &self.busy {
             let grants = &mut self.granted[junction as usize];
@@ -65,7 +66,7 @@ impl Claims {
 }
 
 /// Of several places to wait of an agent the first on its way counts.
-pub(super) fn keep_first(walls: &mut Vec<(u32, Wall)>) {
+pub(super) fn keep_first(walls: &mut Vec<(AgentIndex, Wall)>) {
     walls.sort_unstable_by(|(a, (at, s)), (b, (other_at, other_s))| {
         (a, at).cmp(&(b, other_at)).then(s.total_cmp(other_s))
     });
@@ -93,7 +94,7 @@ impl Meeting {
     /// Where an agent meets the holder of a grant; `None` where it does not, or does not any more.
     pub(super) fn of(
         junction: u32,
-        (path, agent): (u32, u32),
+        (path, agent): (u32, AgentIndex),
         other: &Grant,
         scene: &Scene<'_>,
     ) -> Option<Self> {

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::{Claims, Scratch};
-use crate::agents::{Refusal, Statistics};
+use crate::agents::{AgentIndex, Refusal, Statistics};
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
 use roadwright_scenario::lane_graph::LaneletId;
@@ -10,7 +10,7 @@ use roadwright_scenario::lane_graph::LaneletId;
 /// An agent in a junction that has not been let in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Intruder {
-    pub(super) agent: u32,
+    pub(super) agent: AgentIndex,
     pub(super) path: (u32, u32),
     /// Index of the connection in its route.
     pub(super) at: u32,
@@ -40,8 +40,7 @@ impl Claims {
             }
         }
         // By id: their tickets follow each other in that order.
-        intruders
-            .sort_unstable_by_key(|intruder| scene.agents.identity[intruder.agent as usize].id);
+        intruders.sort_unstable_by_key(|intruder| scene.agents.identity[intruder.agent.index()].id);
         for intruder in intruders {
             let (junction, path) = intruder.path;
             if self.has(intruder.agent, junction, intruder.at) {
@@ -50,7 +49,7 @@ impl Claims {
             // Who appears in a junction has not entered it, nor has who appears with its front in it: its
             // rear axle is there before it has gone as far as that is ahead.
             let agent = intruder.agent;
-            let way = statistics[agent as usize].distance;
+            let way = statistics[agent.index()].distance;
             if intruder.at > 0 && way >= scene.vehicle_type(agent).front {
                 self.counts.breaches += 1;
                 let sign = scene.sign(intruder.path);
@@ -88,7 +87,7 @@ impl Claims {
         let heads = near().filter(|head| scene.lacks_room(head.agent));
         blocked.extend(heads.filter_map(|head| scene.lane_before(head.agent, head.at)));
         blocked.sort_unstable();
-        let waiting = |(agent, at): (u32, u32), path, before_cut: f64, setback| Arrival {
+        let waiting = |(agent, at): (AgentIndex, u32), path, before_cut: f64, setback| Arrival {
             path,
             distance: before_cut - setback,
             speed: scene.speed(agent),
@@ -133,15 +132,15 @@ impl Claims {
 
 impl Scene<'_> {
     /// Whether what keeps an agent from entering is that there is no room beyond.
-    fn lacks_room(&self, agent: u32) -> bool {
-        let refused = self.agents.claim[agent as usize].refused;
+    fn lacks_room(&self, agent: AgentIndex) -> bool {
+        let refused = self.agents.claim[agent.index()].refused;
         matches!(refused, Refusal::NoRoom | Refusal::OffLanes)
     }
 
     /// Whether an agent stands behind another one on one of some lanes, which are in order: it cannot drive either.
-    fn is_behind_one_of(&self, (agent, at): (u32, u32), lanes: &[LaneletId]) -> bool {
+    fn is_behind_one_of(&self, (agent, at): (AgentIndex, u32), lanes: &[LaneletId]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
-        let is_behind = self.agents.claim[agent as usize].refused == Refusal::NotFirst;
+        let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;
         is_behind && self.lane_before(agent, at).is_some_and(is_there)
     }
 }

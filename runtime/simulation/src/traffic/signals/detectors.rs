@@ -3,7 +3,7 @@
 
 use super::policy::planned;
 use super::{Phase, SignalStates};
-use crate::agents::AgentsRef;
+use crate::agents::{AgentIndex, AgentsRef};
 use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::route::Routes;
@@ -52,9 +52,9 @@ fn comer(
     types: &VehicleTypes,
     routes: &Routes,
     agents: AgentsRef<'_>,
-    agent: u32,
+    agent: AgentIndex,
 ) -> Option<Comer> {
-    let index = agent as usize;
+    let index = agent.index();
     let (who, position) = (&agents.identity[index], &agents.position[index]);
     let progress = &agents.progress[index];
     if !position.is_on_lane() {

@@ -104,7 +104,7 @@ fn who_has_a_yield_sign_waits_for_a_gap() {
     let minor = crossing.comes(1, DVec2::Y, 6.0, 3.0);
     crossing.step(1);
     assert_eq!(crossing.refused(minor), Refusal::Stop);
-    crossing.agents.motion[minor as usize].speed = 0.0;
+    crossing.agents.motion[minor.index()].speed = 0.0;
     crossing.step(2);
     assert!(crossing.is_let_in(minor));
 }

@@ -1,6 +1,7 @@
 //! Room beyond junctions.
 
 use super::*;
+use crate::agents::AgentIndex;
 
 #[test]
 fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
@@ -20,7 +21,7 @@ fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
     }
     let minor = crossing.comes(1, DVec2::Y, 4.0, 0.0);
     crossing.step(1);
-    crossing.agents.claim[minor as usize].granted_to = 0;
+    crossing.agents.claim[minor.index()].granted_to = 0;
     crossing.claims.forget(minor);
     let major = crossing.comes(2, DVec2::X, 4.0, 0.0);
     crossing.step(2);
@@ -81,7 +82,7 @@ fn where_a_street_is_cut_beyond_a_junction_its_next_piece_is_room_as_well() {
             stand.car(1 + u64::from(number), &way, s, 5.0)
         });
         stand.step(1);
-        let is_inside = |&car: &u32| stand.agents.claim[car as usize].granted_to > 0;
+        let is_inside = |&car: &AgentIndex| stand.agents.claim[car.index()].granted_to > 0;
         let let_in = cars.into_iter().filter(is_inside).count();
         assert_eq!(let_in, room_for as usize, "{apart} m, {standing} stand");
     }
@@ -193,8 +194,8 @@ fn room_beyond_is_kept_for_who_has_to_change_to_it_at_the_end_of_its_lane() {
         let to = if wants_over { exit } else { beside };
         let own = stand.car(1, &way, stand.ground.length(approach) - 8.0, 0.0);
         let seeker = stand.car(2, &[beside, to], length - before, 0.0);
-        stand.agents.progress[seeker as usize].seeking = seeking;
-        stand.agents.progress[seeker as usize].standing = 20.0;
+        stand.agents.progress[seeker.index()].seeking = seeking;
+        stand.agents.progress[seeker.index()].standing = 20.0;
         for number in 0..spaces {
             let s = length - space * (f64::from(number) + 0.9);
             stand.car(10 + u64::from(number), &[exit], s, 0.0);
@@ -217,9 +218,9 @@ fn who_stands_between_two_lanes_behind_another_one_is_not_let_in() {
         let old_lane = stand.ground.graph().lanelet(approach).left;
         let length = stand.ground.length(approach);
         let own = stand.car(1, &way, length - 12.0, 0.0);
-        stand.agents.position[own as usize].leaving = old_lane;
+        stand.agents.position[own.index()].leaving = old_lane;
         let ahead = stand.car(2, &[old_lane], length - 5.0, 0.0);
-        stand.agents.progress[ahead as usize].standing = standing;
+        stand.agents.progress[ahead.index()].standing = standing;
         stand.step(1);
         let is_let_in = stand.refused(own) == Refusal::None;
         assert_eq!(is_let_in, standing == 0.0, "{:?}", stand.refused(own));
@@ -252,7 +253,7 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
             0.0,
         );
         let last = stand.car(2, &[straight, beyond], s, 0.0);
-        stand.agents.progress[last as usize].standing = standing;
+        stand.agents.progress[last.index()].standing = standing;
         stand.step(1);
         assert_eq!(stand.is_let_in(own), comes, "{standing} s, {s} m");
     }

@@ -1,0 +1,79 @@
+//! Dense indices as types, so that a swapped pair does not compile.
+
+/// Declares types of dense indices: plain wrappers of `u32` that serialise as one.
+///
+/// ```
+/// roadwright_scenario::index_type! {
+///     /// Index of a wheel.
+///     WheelIndex;
+/// }
+///
+/// let wheels = ["front", "rear"];
+/// let rear = WheelIndex::new(1);
+/// assert_eq!(wheels[rear.index()], "rear");
+/// assert_eq!(WheelIndex::from_index(1), rear);
+/// assert_eq!(format!("wheel {rear}, {rear:?}"), "wheel 1, 1");
+/// ```
+#[macro_export]
+macro_rules! index_type {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(
+            Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, ::serde::Serialize, ::serde::Deserialize,
+        )]
+        #[serde(transparent)]
+        pub struct $name(u32);
+
+        impl $name {
+            /// The index with a number.
+            #[inline]
+            pub const fn new(number: u32) -> Self {
+                Self(number)
+            }
+
+            /// The index of the element at a position in an array.
+            #[inline]
+            pub const fn from_index(index: usize) -> Self {
+                Self(index as u32)
+            }
+
+            /// Its number.
+            #[inline]
+            pub const fn number(self) -> u32 {
+                self.0
+            }
+
+            /// Its position in an array.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<u32> for $name {
+            #[inline]
+            fn from(number: u32) -> Self {
+                Self(number)
+            }
+        }
+
+        impl From<$name> for u32 {
+            #[inline]
+            fn from(index: $name) -> Self {
+                index.0
+            }
+        }
+
+        impl ::std::fmt::Debug for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Debug::fmt(&self.0, f)
+            }
+        }
+
+        impl ::std::fmt::Display for $name {
+            fn fmt(&self, f: &mut ::std::fmt::Formatter<'_>) -> ::std::fmt::Result {
+                ::std::fmt::Display::fmt(&self.0, f)
+            }
+        }
+    )*};
+}
