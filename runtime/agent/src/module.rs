@@ -7,7 +7,7 @@ use roadwright_plugin_api::{
     BehaviourInput, BehaviourOutput, ControllerInput, ControllerOutput, FitnessInput,
     FitnessOutput, PedalsInput, PedalsOutput, PlannerInput, PlannerOutput,
 };
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use std::sync::Arc;
 
 /// What a module says about itself.
@@ -434,7 +434,7 @@ pub trait Planner: Logic {
         step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     );
 }
@@ -446,7 +446,7 @@ impl Module<dyn Planner> {
         step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         self.logic

@@ -126,7 +126,7 @@ fn room_beside_lanes(scenario: &Scenario) -> f64 {
     let layout = layout(scenario.network(), scenario.about());
     let graph = LaneGraph::new(scenario, &layout);
     let mut least = f64::INFINITY;
-    for (id, lanelet) in (0..).zip(graph.lanelets()) {
+    for (id, lanelet) in graph.numbered() {
         for point in graph.line(id).points() {
             for obstacle in scenario.obstacles().values() {
                 least = least.min(obstacle.shape.distance(point) - 0.5 * lanelet.width);

@@ -986,7 +986,7 @@ fn nobody_drives_over_the_island_of_a_small_roundabout() {
     assert!((nodes[0] - middle).length() > 11.0);
     let graph = lane_graph::LaneGraph::new(&scenario, &layout);
     let mut near = 0;
-    for lanelet in (0u32..).take(graph.lanelets().len()) {
+    for lanelet in graph.indices() {
         for point in graph.line(lanelet).points() {
             let distance = (point - middle).length();
             assert!(distance > 8.0, "{distance} m from the middle of the island");

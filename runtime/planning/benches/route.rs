@@ -15,7 +15,7 @@ use roadwright_planning::RoutePlanner;
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::file;
 use roadwright_scenario::junction::{Turn, layout};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use std::path::PathBuf;
 
 /// Place of the goals on their lanes, m: far enough on for a change to that lane.
@@ -31,13 +31,13 @@ fn main() {
     let scenario = file::load(&path).expect("a scenario");
     let layout = layout(scenario.network(), scenario.about().driving_side);
     let graph = LaneGraph::new(&scenario, &layout);
-    let lanes: Vec<LaneletId> = graph.main_component();
+    let lanes: Vec<LaneletIndex> = graph.main_component();
     let mut stream = Stream::new(1, "route bench", 0);
     let mut lane = || lanes[stream.next_in(0.0, lanes.len() as f64) as usize];
     let questions: Vec<PlannerInput> = (0..pairs)
         .map(|_| PlannerInput {
-            strip: lane(),
-            goal_strip: lane(),
+            strip: lane().number(),
+            goal_strip: lane().number(),
             goal_s: GOAL_S,
             may_change_first: 1,
             ..PlannerInput::default()
@@ -96,7 +96,7 @@ fn compare(
     for _ in graph.lanelets() {
         plain.add_node(());
     }
-    for (id, lanelet) in (0u32..).zip(graph.lanelets()) {
+    for (id, lanelet) in graph.numbered() {
         let turning = match lanelet.kind {
             LaneletKind::Connection { turn, .. } => match turn {
                 Turn::Straight => 0.0,
@@ -113,7 +113,7 @@ fn compare(
             if next != NO_LANELET
                 && graph.lanelet(next).access == roadwright_scenario::LaneAccess::All
             {
-                plain.add_edge(id.into(), next.into(), cost);
+                plain.add_edge(id.number().into(), next.number().into(), cost);
             }
         }
     }
@@ -125,7 +125,7 @@ fn compare(
         let goal = question.goal_strip.into();
         let times = dijkstra(&plain, question.strip.into(), Some(goal), |e| *e.weight());
         let expected = times.get(&goal).copied().unwrap_or(0.0)
-            + graph.lanelet(question.goal_strip).free_time(GOAL_S);
+            + graph.lanelet(question.goal_strip.into()).free_time(GOAL_S);
         let more = answer.travel_time - expected;
         (least, most) = (least.min(more), most.max(more));
         longer += usize::from(more > SAME);

@@ -18,7 +18,7 @@
 use crate::islands::Islands;
 use crate::via_ways::ViaWays;
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -68,7 +68,7 @@ pub(crate) struct Bounds<'a> {
 impl Costs {
     /// Costs of a graph. O(landmarks times lanelets log lanelets).
     pub(crate) fn new(graph: &LaneGraph, weights: Weights) -> Self {
-        let ids = 0..graph.lanelets().len() as LaneletId;
+        let ids = LaneletIndex::up_to(graph.lanelets().len());
         let mut costs = Self {
             identity: graph.identity(),
             weights,
@@ -92,23 +92,23 @@ impl Costs {
 
     /// Time to drive along a lanelet, s.
     #[inline]
-    pub(crate) fn through(&self, id: LaneletId) -> f64 {
-        self.through[id as usize]
+    pub(crate) fn through(&self, id: LaneletIndex) -> f64 {
+        self.through[id.index()]
     }
 
     /// What a lane change on a lanelet costs, s.
     #[inline]
-    pub(crate) fn change(&self, id: LaneletId) -> f64 {
-        self.change[id as usize]
+    pub(crate) fn change(&self, id: LaneletIndex) -> f64 {
+        self.change[id.index()]
     }
 
     /// Bounds to the start of a lanelet.
-    pub(crate) fn bounds_to(&self, goal: LaneletId) -> Bounds<'_> {
+    pub(crate) fn bounds_to(&self, goal: LaneletIndex) -> Bounds<'_> {
         Bounds {
             landmarks: &self.landmarks,
             goal: self
                 .landmarks
-                .get(goal as usize)
+                .get(goal.index())
                 .copied()
                 .unwrap_or([[0.0; 2]; LANDMARKS]),
         }
@@ -124,8 +124,8 @@ impl Costs {
         // before it. Ties go to the smaller id, so that the landmarks are the same in every run.
         let mut nearest = self.times(graph, first, Direction::From);
         for landmark in 0..LANDMARKS {
-            let far = |a: &&LaneletId, b: &&LaneletId| {
-                let time = |id: LaneletId| nearest[id as usize];
+            let far = |a: &&LaneletIndex, b: &&LaneletIndex| {
+                let time = |id: LaneletIndex| nearest[id.index()];
                 time(**a).total_cmp(&time(**b)).then(b.cmp(a))
             };
             let at = *main.iter().max_by(far).unwrap_or(&first);
@@ -147,20 +147,20 @@ impl Costs {
 
     /// Least times between one lanelet's start and all others', by Dijkstra. Buses may drive
     /// everywhere, so the bounds hold for them as well.
-    fn times(&self, graph: &LaneGraph, origin: LaneletId, direction: Direction) -> Vec<f64> {
+    fn times(&self, graph: &LaneGraph, origin: LaneletIndex, direction: Direction) -> Vec<f64> {
         let mut times = vec![f64::INFINITY; graph.lanelets().len()];
         let mut open = BinaryHeap::new();
-        times[origin as usize] = 0.0;
+        times[origin.index()] = 0.0;
         // Times are never negative, so their bits are ordered as they are.
         open.push(Reverse((0u64, origin)));
         while let Some(Reverse((bits, id))) = open.pop() {
             let time = f64::from_bits(bits);
-            if time > times[id as usize] {
+            if time > times[id.index()] {
                 continue;
             }
-            let mut reach = |next: LaneletId, time: f64| {
-                if next != NO_LANELET && time < times[next as usize] {
-                    times[next as usize] = time;
+            let mut reach = |next: LaneletIndex, time: f64| {
+                if next != NO_LANELET && time < times[next.index()] {
+                    times[next.index()] = time;
                     open.push(Reverse((time.to_bits(), next)));
                 }
             };
@@ -198,8 +198,8 @@ impl Bounds<'_> {
     /// Least time from the start of a lanelet to the start of the goal's, s; infinite if no way
     /// leads there.
     #[inline]
-    pub(crate) fn left_from(&self, id: LaneletId) -> f64 {
-        let Some(own) = self.landmarks.get(id as usize) else {
+    pub(crate) fn left_from(&self, id: LaneletIndex) -> f64 {
+        let Some(own) = self.landmarks.get(id.index()) else {
             return 0.0;
         };
         let mut best = 0.0f64;
@@ -212,7 +212,7 @@ impl Bounds<'_> {
     }
 }
 
-fn through(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
+fn through(graph: &LaneGraph, id: LaneletIndex, weights: Weights) -> f64 {
     let lanelet = graph.lanelet(id);
     let turning = match lanelet.kind {
         LaneletKind::Connection { turn, .. } => match turn {
@@ -225,7 +225,7 @@ fn through(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
     lanelet.free_time(lanelet.length()) + turning
 }
 
-fn change(graph: &LaneGraph, id: LaneletId, weights: Weights) -> f64 {
+fn change(graph: &LaneGraph, id: LaneletIndex, weights: Weights) -> f64 {
     let is_short = graph.lanelet(id).length() < SHORT_LANELET;
     weights.change_time + if is_short { SHORT_PENALTY } else { 0.0 }
 }

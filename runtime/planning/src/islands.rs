@@ -4,7 +4,7 @@
 //! belongs to which goal it would look at every car park that it passes.
 
 use roadwright_scenario::RoadAccess;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 
 /// Stands for no island: the lanelet is for all.
 const OPEN: u32 = u32::MAX;
@@ -16,18 +16,17 @@ pub(crate) struct Islands(Vec<u32>);
 impl Islands {
     /// The islands of a graph; `None` if all of it is for all. O(lanelets).
     pub(crate) fn of(graph: &LaneGraph) -> Option<Self> {
-        let is_closed = |id: LaneletId| graph.lanelet(id).road_access != RoadAccess::All;
-        let count = graph.lanelets().len() as LaneletId;
-        (0..count).any(is_closed).then(|| {
-            let mut islands = vec![OPEN; count as usize];
+        let is_closed = |id: LaneletIndex| graph.lanelet(id).road_access != RoadAccess::All;
+        graph.indices().any(is_closed).then(|| {
+            let mut islands = vec![OPEN; graph.lanelets().len()];
             let mut open = Vec::new();
-            for first in (0..count).filter(|&id| is_closed(id)) {
+            for first in graph.indices().filter(|&id| is_closed(id)) {
                 open.push(first);
                 while let Some(id) = open.pop() {
-                    if islands[id as usize] != OPEN {
+                    if islands[id.index()] != OPEN {
                         continue;
                     }
-                    islands[id as usize] = first;
+                    islands[id.index()] = first.number();
                     let linked = graph.successors(id).iter().chain(graph.predecessors(id));
                     let near = linked.copied().chain(graph.lanelet(id).beside);
                     open.extend(near.filter(|&id| id != NO_LANELET && is_closed(id)));
@@ -39,8 +38,8 @@ impl Islands {
 
     /// Whether two lanelets lie on one island.
     #[inline]
-    pub(crate) fn are_one(&self, a: LaneletId, b: LaneletId) -> bool {
-        let island = self.0[a as usize];
-        island != OPEN && island == self.0[b as usize]
+    pub(crate) fn are_one(&self, a: LaneletIndex, b: LaneletIndex) -> bool {
+        let island = self.0[a.index()];
+        island != OPEN && island == self.0[b.index()]
     }
 }

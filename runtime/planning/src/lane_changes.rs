@@ -12,7 +12,7 @@
 //! ```
 
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 
 /// Lanelets that are shorter are no place to begin a change, m.
 const SHORTEST: f64 = 25.0;
@@ -37,7 +37,7 @@ pub(crate) struct Room<'a> {
 }
 
 /// Moves the changes of a route to where there is room for them, and not much more.
-pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
+pub(crate) fn give_room(route: &mut [LaneletIndex], room: &Room<'_>) {
     // From the last to the first: one that comes before another can be moved as far as that one.
     for k in (0..route.len().saturating_sub(1)).rev() {
         let Some(to_left) = room.side(route[k], route[k + 1]) else {
@@ -68,16 +68,16 @@ pub(crate) fn give_room(route: &mut [LaneletId], room: &Room<'_>) {
 /// lanelets between there and where it was.
 struct Moved {
     at: usize,
-    lanelets: [LaneletId; 2],
+    lanelets: [LaneletIndex; 2],
 }
 
 impl Room<'_> {
-    fn length(&self, id: LaneletId) -> f64 {
+    fn length(&self, id: LaneletIndex) -> f64 {
         self.graph.lanelet(id).length()
     }
 
     /// The part of a lanelet of a route that is driven, m, and where changes can be made.
-    fn way(&self, route: &[LaneletId], at: usize) -> f64 {
+    fn way(&self, route: &[LaneletIndex], at: usize) -> f64 {
         // The first lanelet is driven from where the agent is, the last one up to the goal.
         match at {
             0 => self.first,
@@ -86,12 +86,12 @@ impl Room<'_> {
         }
     }
 
-    fn delay(&self, id: LaneletId) -> f32 {
-        self.delays.get(id as usize).copied().unwrap_or(0.0)
+    fn delay(&self, id: LaneletIndex) -> f32 {
+        self.delays.get(id.index()).copied().unwrap_or(0.0)
     }
 
     /// How many lanes are changed on the road of a lanelet of a route before it, and after it.
-    fn changes_around(&self, route: &[LaneletId], at: usize) -> (usize, usize) {
+    fn changes_around(&self, route: &[LaneletIndex], at: usize) -> (usize, usize) {
         let changes = |at: usize| self.side(route[at], route[at + 1]).is_some();
         let before = (0..at).rev().take_while(|&at| changes(at)).count();
         let last = route.len() - 1;
@@ -100,7 +100,7 @@ impl Room<'_> {
     }
 
     /// Whether a lanelet lies to the left of another; `None` if it does not lie beside it.
-    fn side(&self, from: LaneletId, to: LaneletId) -> Option<bool> {
+    fn side(&self, from: LaneletIndex, to: LaneletIndex) -> Option<bool> {
         let lanelet = self.graph.lanelet(from);
         match to {
             _ if to == lanelet.left => Some(true),
@@ -110,7 +110,7 @@ impl Room<'_> {
     }
 
     /// The lanelet beside one on the route, if it is a place to change to.
-    fn beside(&self, route: &[LaneletId], at: usize, to_left: bool) -> Option<LaneletId> {
+    fn beside(&self, route: &[LaneletIndex], at: usize, to_left: bool) -> Option<LaneletIndex> {
         let (before, _) = self.changes_around(route, at);
         let has_room = self.way(route, at) >= room_for(before + 1);
         let lanelet = self.graph.lanelet(route[at]);
@@ -118,21 +118,21 @@ impl Room<'_> {
         (side != NO_LANELET && has_room && self.admits(side)).then_some(side)
     }
 
-    fn admits(&self, id: LaneletId) -> bool {
+    fn admits(&self, id: LaneletIndex) -> bool {
         self.graph.lanelet(id).access.admits(self.class)
     }
 
     /// The change from lanelet `k` of a route to the next, one road later.
-    fn later(&self, route: &[LaneletId], k: usize, to_left: bool) -> Option<Moved> {
+    fn later(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let here = route[k];
-        let beside = |id: LaneletId| {
+        let beside = |id: LaneletIndex| {
             let lanelet = self.graph.lanelet(id);
             if to_left { lanelet.left } else { lanelet.right }
         };
         // What comes after the road of the change, on the other lane: its connection and its next lane, or
         // the next lane at once.
         let after = *route.get(k + 2)?;
-        let is_next = |at: usize, own: LaneletId| {
+        let is_next = |at: usize, own: LaneletIndex| {
             let (_, after) = self.changes_around(route, at);
             let has_room = self.way(route, at) >= room_for(after + 1);
             // The route changes back onto this very lane there: the change would lead over and back on
@@ -170,14 +170,14 @@ impl Room<'_> {
     }
 
     /// The change from lanelet `k` of a route to the next, one road before.
-    fn earlier(&self, route: &[LaneletId], k: usize, to_left: bool) -> Option<Moved> {
+    fn earlier(&self, route: &[LaneletIndex], k: usize, to_left: bool) -> Option<Moved> {
         let target = route[k + 1];
         let before = k.checked_sub(1)?;
         // Beside a change that comes before there is no lane of the route.
         if self.side(route[before], route[k]).is_some() {
             return None;
         }
-        let leads = |from: LaneletId, to| self.graph.successors(from).contains(&to);
+        let leads = |from: LaneletIndex, to| self.graph.successors(from).contains(&to);
         if !self.graph.lanelet(route[before]).is_connection() {
             let beside = self.beside(route, before, to_left)?;
             return leads(beside, target).then_some(Moved {

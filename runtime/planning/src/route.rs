@@ -7,7 +7,7 @@ use roadwright_agent::{
     Entry, Logic, ModuleInfo, ParameterInfo, ParameterSet, Planner, PlannerView, Step,
 };
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET, ROOM_FOR_CHANGE};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET, ROOM_FOR_CHANGE};
 use roadwright_scenario::{TripPart, VehicleClass};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -123,7 +123,7 @@ impl Planner for RoutePlanner {
         _: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         let weights = Weights {
@@ -138,7 +138,7 @@ impl Planner for RoutePlanner {
         let change_distance = parameters.value("change_distance");
         for (input, output) in inputs.iter().zip(outputs) {
             *output = search.run(input, routes);
-            let first = view.graph.lanelet(input.strip).length() - input.s;
+            let first = view.graph.lanelet(input.strip.into()).length() - input.s;
             let room = Room {
                 graph: view.graph,
                 class: VehicleClass::from_number(input.bus),
@@ -192,7 +192,7 @@ type Open = Reverse<(u64, Node)>;
 
 /// What a search looks for.
 struct Target<'a> {
-    lanelet: LaneletId,
+    lanelet: LaneletIndex,
     /// Whether it lies so near the start of its lanelet that nobody changes to that one in time.
     is_at_start: bool,
     bounds: Bounds<'a>,
@@ -249,7 +249,7 @@ impl<'a> Search<'a> {
 
     /// The fastest route. A trip that begins on a way of restrictions may have come along it, as one that is
     /// planned anew has: only where that leaves no route it is looked for as if it had not.
-    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletId>) -> PlannerOutput {
+    fn run(&mut self, input: &PlannerInput, routes: &mut Vec<LaneletIndex>) -> PlannerOutput {
         let found = self.search(input, true, routes);
         if found.count > 0 || self.costs.via_ways.is_none() {
             return found;
@@ -265,28 +265,29 @@ impl<'a> Search<'a> {
         &mut self,
         input: &PlannerInput,
         is_careful: bool,
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
     ) -> PlannerOutput {
         self.scratch.stamp += 1;
         self.scratch.open.clear();
         let graph = self.graph;
-        if !graph.lanelet(input.goal_strip).road_access.admits_goals() {
+        let goal = LaneletIndex::new(input.goal_strip);
+        if !graph.lanelet(goal).road_access.admits_goals() {
             return PlannerOutput::default();
         }
         let target = Target {
-            lanelet: input.goal_strip,
+            lanelet: goal,
             is_at_start: input.goal_s < ROOM_FOR_CHANGE,
-            bounds: self.costs.bounds_to(input.goal_strip),
+            bounds: self.costs.bounds_to(goal),
             class: VehicleClass::from_number(input.bus),
         };
         // Lanes side by side differ in length in a bend: what they have in common is the share of the
         // way.
-        let share = input.s / self.graph.lanelet(input.strip).length();
+        let share = input.s / self.graph.lanelet(input.strip.into()).length();
         let beside = self.lanes_beside(input);
         for (place, &(lane, changing)) in beside.iter().enumerate() {
             let lanelet = self.graph.lanelet(lane);
             let here = share * lanelet.length();
-            if lane == input.goal_strip && input.goal_s >= here {
+            if lane == goal && input.goal_s >= here {
                 let first = routes.len() as u32;
                 routes.extend(Self::route_beside(&beside, place));
                 return PlannerOutput {
@@ -301,7 +302,7 @@ impl<'a> Search<'a> {
             // A lane beside the start stands for its node on the way out, whatever ground it lies on: a
             // trip that begins on private ground leaves it.
             let ways = self.costs.via_ways.as_ref().filter(|_| is_careful);
-            let start = ways.map_or(lane, |ways| ways.careful(lane));
+            let start = ways.map_or(lane.number(), |ways| ways.careful(lane));
             for &next in graph.successors(lane) {
                 let parent = FROM_BESIDE | place as u32;
                 self.reach((start, next), parent, through, &target);
@@ -326,14 +327,15 @@ impl<'a> Search<'a> {
 
     /// The start and the lanes that can be changed to from it, with the time that changing costs;
     /// from the nearest outwards.
-    fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletId, f64)> {
+    fn lanes_beside(&self, input: &PlannerInput) -> Vec<(LaneletIndex, f64)> {
         let class = VehicleClass::from_number(input.bus);
-        let mut lanes = vec![(input.strip, 0.0)];
+        let own = LaneletIndex::new(input.strip);
+        let mut lanes = vec![(own, 0.0)];
         if input.may_change_first == 0 {
             return lanes;
         }
         for to_left in [true, false] {
-            let (mut lane, mut cost) = (input.strip, 0.0);
+            let (mut lane, mut cost) = (own, 0.0);
             loop {
                 let lanelet = self.graph.lanelet(lane);
                 let side = if to_left { lanelet.left } else { lanelet.right };
@@ -351,9 +353,9 @@ impl<'a> Search<'a> {
 
     /// The lanes from the start to one beside it.
     fn route_beside(
-        beside: &[(LaneletId, f64)],
+        beside: &[(LaneletIndex, f64)],
         place: usize,
-    ) -> impl Iterator<Item = LaneletId> + '_ {
+    ) -> impl Iterator<Item = LaneletIndex> + '_ {
         // The list holds the start, all lanes to the left, then all lanes to the right.
         let first_right = (2..beside.len())
             .find(|&i| beside[i].1 <= beside[i - 1].1)
@@ -362,10 +364,10 @@ impl<'a> Search<'a> {
         std::iter::once(beside[0].0).chain((from..=place).map(|i| beside[i].0))
     }
 
-    fn lanelet_of(&self, node: Node) -> LaneletId {
+    fn lanelet_of(&self, node: Node) -> LaneletIndex {
         let place = self.place_of(node);
         let ways = self.costs.via_ways.as_ref();
-        ways.map_or(place, |ways| ways.lanelet(place))
+        ways.map_or_else(|| LaneletIndex::new(place), |ways| ways.lanelet(place))
     }
 
     fn place_of(&self, node: Node) -> Place {
@@ -379,10 +381,10 @@ impl<'a> Search<'a> {
     /// The node that driving from another onto a lanelet leads to; `None` if access or a restriction
     /// forbids it.
     #[inline]
-    fn onto(&self, from: Node, id: LaneletId, goal: LaneletId) -> Option<Node> {
+    fn onto(&self, from: Node, id: LaneletIndex, goal: LaneletIndex) -> Option<Node> {
         let place = match &self.costs.via_ways {
             Some(ways) => ways.onto(self.place_of(from), id)?,
-            None => id,
+            None => id.number(),
         };
         let Some(islands) = &self.costs.islands else {
             return Some(place);
@@ -392,7 +394,7 @@ impl<'a> Search<'a> {
         } else {
             TripPart::Leaving
         };
-        let access = |id: LaneletId| self.graph.lanelet(id).road_access;
+        let access = |id: LaneletIndex| self.graph.lanelet(id).road_access;
         match part.onto(access(self.lanelet_of(from)), access(id))? {
             TripPart::Leaving => Some(place),
             TripPart::Arriving => islands.are_one(id, goal).then_some(place + self.places),
@@ -431,8 +433,8 @@ impl<'a> Search<'a> {
         lanelet.beside.contains(&self.lanelet_of(parent))
     }
 
-    fn traverse_time(&self, id: LaneletId) -> f64 {
-        let delay = self.delays.get(id as usize).copied().unwrap_or(0.0);
+    fn traverse_time(&self, id: LaneletIndex) -> f64 {
+        let delay = self.delays.get(id.index()).copied().unwrap_or(0.0);
         self.costs.through(id) + self.delay_weight * f64::from(delay)
     }
 
@@ -441,7 +443,7 @@ impl<'a> Search<'a> {
     #[inline]
     fn reach(
         &mut self,
-        (from, id): (Node, LaneletId),
+        (from, id): (Node, LaneletIndex),
         parent: u32,
         cost: f64,
         target: &Target<'_>,
@@ -484,8 +486,8 @@ impl<'a> Search<'a> {
         &self,
         input: &PlannerInput,
         (goal, cost): (Node, f64),
-        beside: &[(LaneletId, f64)],
-        routes: &mut Vec<LaneletId>,
+        beside: &[(LaneletIndex, f64)],
+        routes: &mut Vec<LaneletIndex>,
     ) -> PlannerOutput {
         let start = routes.len();
         let mut node = goal;
@@ -499,10 +501,11 @@ impl<'a> Search<'a> {
         routes.extend(Self::route_beside(beside, place));
         routes[first..].reverse();
         routes[start..].reverse();
+        let arrival = self.graph.lanelet(input.goal_strip.into());
         PlannerOutput {
             start: start as u32,
             count: (routes.len() - start) as u32,
-            travel_time: cost + self.graph.lanelet(input.goal_strip).free_time(input.goal_s),
+            travel_time: cost + arrival.free_time(input.goal_s),
         }
     }
 }

@@ -11,7 +11,7 @@
 //! Networks without such restrictions have plain places only.
 
 use roadwright_scenario::Followed;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, NO_LANELET};
 use std::collections::BTreeMap;
 
 /// A lanelet, or one for who has come along a way: plain places have the numbers of their lanelets.
@@ -21,15 +21,15 @@ pub(crate) type Place = u32;
 pub(crate) struct ViaWays {
     plain: u32,
     /// The lanelets of the other places, in the order of their numbers.
-    lanelets: Vec<LaneletId>,
-    known: BTreeMap<(LaneletId, Followed), Place>,
+    lanelets: Vec<LaneletIndex>,
+    known: BTreeMap<(LaneletIndex, Followed), Place>,
     /// Where driving from a place onto a lanelet leads, where that is not its plain place; `None`: it is
     /// forbidden.
-    moves: BTreeMap<(Place, LaneletId), Option<Place>>,
+    moves: BTreeMap<(Place, LaneletIndex), Option<Place>>,
     /// Whether a plain place has such moves.
     has_moves: Vec<bool>,
     /// For lanelets with several places the one for who may have come along any of their ways.
-    careful: BTreeMap<LaneletId, Place>,
+    careful: BTreeMap<LaneletIndex, Place>,
 }
 
 impl ViaWays {
@@ -47,15 +47,15 @@ impl ViaWays {
             has_moves: vec![false; plain as usize],
             careful: BTreeMap::new(),
         };
-        let mut open: Vec<(Place, LaneletId, Followed)> = Vec::new();
-        for id in 0..plain {
+        let mut open: Vec<(Place, LaneletIndex, Followed)> = Vec::new();
+        for id in graph.indices() {
             let followed = graph.followed_on(id);
             if !followed.is_empty() {
-                open.push((id, id, followed));
+                open.push((id.number(), id, followed));
             }
         }
         ways.spread(graph, &mut open);
-        let mut of_lanelet: BTreeMap<LaneletId, Followed> = BTreeMap::new();
+        let mut of_lanelet: BTreeMap<LaneletIndex, Followed> = BTreeMap::new();
         for (id, followed) in ways.known.keys() {
             let all = of_lanelet.entry(*id).or_default();
             *all = all.union(followed);
@@ -69,7 +69,7 @@ impl ViaWays {
     }
 
     /// Follows all that lead on from open places.
-    fn spread(&mut self, graph: &LaneGraph, open: &mut Vec<(Place, LaneletId, Followed)>) {
+    fn spread(&mut self, graph: &LaneGraph, open: &mut Vec<(Place, LaneletIndex, Followed)>) {
         while let Some((place, id, followed)) = open.pop() {
             let lanelet = graph.lanelet(id);
             let sides = [lanelet.left, lanelet.right];
@@ -77,7 +77,7 @@ impl ViaWays {
             for next in next.filter(|&next| next != NO_LANELET) {
                 let onto = match graph.followed_onto(&followed, (id, next)) {
                     Some(after) => match self.place(graph, (next, after), open) {
-                        to if to == next => continue,
+                        to if to == next.number() => continue,
                         to => Some(to),
                     },
                     None => None,
@@ -94,11 +94,11 @@ impl ViaWays {
     fn place(
         &mut self,
         graph: &LaneGraph,
-        (id, followed): (LaneletId, Followed),
-        open: &mut Vec<(Place, LaneletId, Followed)>,
+        (id, followed): (LaneletIndex, Followed),
+        open: &mut Vec<(Place, LaneletIndex, Followed)>,
     ) -> Place {
         if followed == graph.followed_on(id) {
-            return id;
+            return id.number();
         }
         let new = self.plain + self.lanelets.len() as u32;
         let place = *self.known.entry((id, followed.clone())).or_insert(new);
@@ -116,25 +116,26 @@ impl ViaWays {
 
     /// The lanelet of a place.
     #[inline]
-    pub(crate) fn lanelet(&self, place: Place) -> LaneletId {
+    pub(crate) fn lanelet(&self, place: Place) -> LaneletIndex {
         match place.checked_sub(self.plain) {
-            None => place,
+            None => LaneletIndex::new(place),
             Some(other) => self.lanelets[other as usize],
         }
     }
 
     /// Where driving from a place onto a lanelet leads; `None` if it is forbidden.
     #[inline]
-    pub(crate) fn onto(&self, from: Place, id: LaneletId) -> Option<Place> {
+    pub(crate) fn onto(&self, from: Place, id: LaneletIndex) -> Option<Place> {
         if self.has_moves.get(from as usize) == Some(&false) {
-            return Some(id);
+            return Some(id.number());
         }
-        self.moves.get(&(from, id)).copied().unwrap_or(Some(id))
+        let moved = self.moves.get(&(from, id)).copied();
+        moved.unwrap_or(Some(id.number()))
     }
 
     /// Where a trip begins of which nobody knows what it has come along: as if it had come along all ways
     /// that lead there.
-    pub(crate) fn careful(&self, id: LaneletId) -> Place {
-        self.careful.get(&id).copied().unwrap_or(id)
+    pub(crate) fn careful(&self, id: LaneletIndex) -> Place {
+        self.careful.get(&id).copied().unwrap_or(id.number())
     }
 }

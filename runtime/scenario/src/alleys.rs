@@ -20,7 +20,7 @@
 //! along waits at the stop line before it.
 
 use crate::junction::{ABREAST, Body};
-use crate::lane_graph::{LaneGraph, Lanelet, LaneletId, copied, runs};
+use crate::lane_graph::{LaneGraph, Lanelet, LaneletIndex, copied, runs};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::centre_line::CentreLine;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ const NO_SWING: f64 = 0.005;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AlleyWay {
     /// The lanelet.
-    pub lanelet: LaneletId,
+    pub lanelet: LaneletIndex,
     /// Where it begins along the lanelet, m; 0 where one waits before the lanelet.
     pub from: f64,
     /// Where it ends, m; the length of the lanelet where nobody finds a place on it behind the alley.
@@ -100,7 +100,7 @@ pub type AlleySide = (u32, bool);
 pub struct Alleys {
     list: Vec<Alley>,
     /// The sides of each lanelet that has any, by growing `from`.
-    of_lanelet: BTreeMap<LaneletId, Vec<AlleySide>>,
+    of_lanelet: BTreeMap<LaneletIndex, Vec<AlleySide>>,
     /// Whether a lanelet has any; empty if there is none at all.
     marked: Vec<bool>,
 }
@@ -116,12 +116,13 @@ impl Alleys {
     /// copies taken over. `copies` says for each lanelet which one of before it is a copy of, as
     /// [`LaneGraph::after_edit`] does; `has_long` is as it was. O(lanelets + points of two-way roads that are no
     /// copies).
-    pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletId]) -> Self {
+    pub fn after_edit(&self, graph: &LaneGraph, has_long: bool, copies: &[LaneletIndex]) -> Self {
         Self::build(graph, has_long, |section| {
             // A road is copied as a whole: all its lanelets keep their distance to each other.
             let copy = copied(copies, section.start)?;
-            let before = copy..copy + section.len() as LaneletId;
-            let first_sides = before.flat_map(|lanelet| self.on(lanelet));
+            let count = section.end.number() - section.start.number();
+            let before = copy..LaneletIndex::new(copy.number() + count);
+            let first_sides = LaneletIndex::within(before).flat_map(|lanelet| self.on(lanelet));
             let mut numbers: Vec<u32> = first_sides
                 .filter(|(_, is_second)| !is_second)
                 .map(|(number, _)| *number)
@@ -130,7 +131,9 @@ impl Alleys {
             let moved = |&number: &u32| {
                 let alley = &self.list[number as usize];
                 let ways = alley.ways.map(|way| AlleyWay {
-                    lanelet: way.lanelet - copy + section.start,
+                    lanelet: LaneletIndex::new(
+                        way.lanelet.number() - copy.number() + section.start.number(),
+                    ),
                     ..way
                 });
                 Alley { ways, ..*alley }
@@ -143,14 +146,14 @@ impl Alleys {
     fn build(
         graph: &LaneGraph,
         has_long: bool,
-        known: impl Fn(&Range<LaneletId>) -> Option<Vec<Alley>>,
+        known: impl Fn(&Range<LaneletIndex>) -> Option<Vec<Alley>>,
     ) -> Self {
         let kinds = match has_long {
             true => &Passing::ALL[..],
             false => &Passing::ALL[..1],
         };
         let mut alleys = Self::default();
-        let is_lane = |section: &Range<LaneletId>| !graph.lanelet(section.start).is_connection();
+        let is_lane = |section: &Range<LaneletIndex>| !graph.lanelet(section.start).is_connection();
         for section in runs(graph.lanelets(), Lanelet::section).filter(is_lane) {
             let found = known(&section).or_else(|| {
                 let (one, other) = opposite_lanes(graph, section)?;
@@ -174,7 +177,7 @@ impl Alleys {
             for (way, is_second) in alley.ways.iter().zip([false, true]) {
                 let sides = self.of_lanelet.entry(way.lanelet).or_default();
                 sides.push((number, is_second));
-                self.marked[way.lanelet as usize] = true;
+                self.marked[way.lanelet.index()] = true;
             }
         }
         let list = &self.list;
@@ -199,13 +202,13 @@ impl Alleys {
 
     /// Whether a lanelet has any. O(1).
     #[inline]
-    pub fn are_on(&self, lanelet: LaneletId) -> bool {
-        !self.marked.is_empty() && self.marked[lanelet as usize]
+    pub fn are_on(&self, lanelet: LaneletIndex) -> bool {
+        !self.marked.is_empty() && self.marked[lanelet.index()]
     }
 
     /// The sides of a lanelet, in the order in which one comes to them. O(log lanelets with alleys).
     #[inline]
-    pub fn on(&self, lanelet: LaneletId) -> &[AlleySide] {
+    pub fn on(&self, lanelet: LaneletIndex) -> &[AlleySide] {
         if !self.are_on(lanelet) {
             return &[];
         }
@@ -227,9 +230,13 @@ impl Alleys {
 
 /// The two lanes of opposite directions of a lane section that are nearest to each other; the first is driven
 /// along the road.
-fn opposite_lanes(graph: &LaneGraph, section: Range<LaneletId>) -> Option<(LaneletId, LaneletId)> {
-    let (along, against): (Vec<_>, Vec<_>) = section.partition(|&id| is_forward(graph.lanelet(id)));
-    let middle = |id: LaneletId| {
+fn opposite_lanes(
+    graph: &LaneGraph,
+    section: Range<LaneletIndex>,
+) -> Option<(LaneletIndex, LaneletIndex)> {
+    let (along, against): (Vec<_>, Vec<_>) =
+        LaneletIndex::within(section).partition(|&id| is_forward(graph.lanelet(id)));
+    let middle = |id: LaneletIndex| {
         let line = graph.line(id);
         line.position(0.5 * line.length())
     };
@@ -260,7 +267,7 @@ struct Narrow {
 /// The alleys of a kind between two lanelets of opposite directions.
 fn between(
     lanes: &Lanes<'_>,
-    (one, other): (LaneletId, LaneletId),
+    (one, other): (LaneletIndex, LaneletIndex),
     passing: Passing,
 ) -> Vec<Alley> {
     let lengths = [lanes.one.line.length(), lanes.other.line.length()];
@@ -310,7 +317,7 @@ fn between(
 
 /// A part of a lanelet with what a front reaches beyond it, up to the ends of the lanelet where no place to
 /// wait is left.
-fn way((lanelet, length): (LaneletId, f64), (from, to): (f64, f64), front: f64) -> AlleyWay {
+fn way((lanelet, length): (LaneletIndex, f64), (from, to): (f64, f64), front: f64) -> AlleyWay {
     let (from, to) = (from - front, to + front);
     AlleyWay {
         lanelet,

@@ -1,5 +1,7 @@
 //! Dense indices as types, so that a swapped pair does not compile.
 
+use serde::{Deserialize, Serialize};
+
 /// Declares types of dense indices: plain wrappers of `u32` that serialise as one.
 ///
 /// ```
@@ -35,6 +37,20 @@ macro_rules! index_type {
             #[inline]
             pub const fn from_index(index: usize) -> Self {
                 Self(index as u32)
+            }
+
+            /// All indices of an array of so many elements, in order.
+            #[inline]
+            pub fn up_to(count: usize) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
+                (0..count as u32).map(Self)
+            }
+
+            /// The indices of a range, in order.
+            #[inline]
+            pub fn within(
+                range: ::std::ops::Range<Self>,
+            ) -> impl ExactSizeIterator<Item = Self> + DoubleEndedIterator + Clone {
+                (range.start.0..range.end.0).map(Self)
             }
 
             /// Its number.
@@ -76,4 +92,38 @@ macro_rules! index_type {
             }
         }
     )*};
+}
+
+index_type! {
+    /// Index of a lanelet in its lane graph.
+    LaneletIndex;
+    /// Index of a junction in the layout of its network.
+    JunctionIndex;
+    /// Index of a connection in its junction.
+    ///
+    /// ```compile_fail,E0308
+    /// use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
+    ///
+    /// let swapped = Connection::new(ConnectionIndex::new(2), JunctionIndex::new(5));
+    /// ```
+    ConnectionIndex;
+}
+
+/// One connection of a network: its junction, and which one of that junction it is.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+pub struct Connection {
+    /// The junction.
+    pub junction: JunctionIndex,
+    /// Which one of its connections.
+    pub number: ConnectionIndex,
+}
+
+impl Connection {
+    /// A connection of a junction.
+    #[inline]
+    pub const fn new(junction: JunctionIndex, number: ConnectionIndex) -> Self {
+        Self { junction, number }
+    }
 }

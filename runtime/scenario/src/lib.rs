@@ -90,6 +90,7 @@ pub use ids::{
     AgentId, FlowId, ForestId, GroupId, LandId, NodeId, ObjectId, ObstacleId, PointOfInterestId,
     RoadId,
 };
+pub use index::{Connection, ConnectionIndex, JunctionIndex, LaneletIndex};
 pub use junction_rules::{
     Control, CornerRule, CrossingRule, JunctionRules, LaneTurn, MAX_STAGES, Movement, RoadLane,
     SignalControllerSetting, SignalMode, SignalPlan, SignalStage, TurnRules,

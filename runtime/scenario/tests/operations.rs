@@ -647,12 +647,12 @@ fn streets_widen_towards_a_roundabout_around_an_island() {
                 let reached = graph.reachable_from(start, VehicleClass::Car);
                 for (to, to_ring) in &arms {
                     assert!(
-                        reached[outer(*to, to_ring, false) as usize],
+                        reached[outer(*to, to_ring, false).index()],
                         "{from:?} to {to:?}"
                     );
                 }
             }
-            for id in 0..graph.lanelets().len() as u32 {
+            for id in graph.indices() {
                 let line = graph.line(id);
                 let end = line.pose(line.length());
                 for &next in graph.successors(id) {

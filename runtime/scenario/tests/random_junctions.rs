@@ -5,6 +5,7 @@
 use crate::common::Star;
 use roadwright_geometry::math::{Stream, wrap_angle};
 use roadwright_geometry::{DVec2, polygon};
+use roadwright_scenario::ConnectionIndex;
 use roadwright_scenario::junction::{
     Conflicts, Flag, Junction, Layout, RightOfWay, Signals, layout,
 };
@@ -220,8 +221,11 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
             let junction = layout.junction_at(node).unwrap();
             let conflicts = Conflicts::of(junction);
             let order = RightOfWay::of(junction, &conflicts);
-            let ways = junction.paths.len() as u32;
-            for (a, b) in (0..ways).flat_map(|a| (0..a).map(move |b| (a, b))) {
+            let ways = ConnectionIndex::up_to(junction.paths.len());
+            for (a, b) in ways
+                .clone()
+                .flat_map(|a| ways.clone().take(a.index()).map(move |b| (a, b)))
+            {
                 let swapped = conflicts.between(b, a).map(|(own, other)| (other, own));
                 assert_eq!(conflicts.between(a, b), swapped, "{}", case.number);
                 assert_eq!(
@@ -236,7 +240,7 @@ fn nobody_gives_way_to_who_gives_way_to_it() {
             };
             for stage in 0..signals.greens.len() {
                 for (a, b) in signals.unsettled(junction, &conflicts, stage) {
-                    let [one, other] = [a, b].map(|way| &junction.paths[way as usize]);
+                    let [one, other] = [a, b].map(|way| &junction.paths[way.index()]);
                     // Who comes from one lane drives behind who is before it.
                     let is_one_arm = one.from.road == other.from.road;
                     assert!(

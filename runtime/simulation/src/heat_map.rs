@@ -3,8 +3,8 @@
 use crate::agents::AgentIndex;
 use crate::session::Observer;
 use crate::world::World;
-use roadwright_scenario::RoadId;
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};
+use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -171,13 +171,13 @@ fn place_of(world: &World, agent: AgentIndex) -> HeatPlace {
 }
 
 /// The stretch at a distance along a lanelet; `None` for a connection that leads from or to no lane.
-fn lane_place(graph: &LaneGraph, id: LaneletId, s: f64) -> Option<HeatPlace> {
+fn lane_place(graph: &LaneGraph, id: LaneletIndex, s: f64) -> Option<HeatPlace> {
     let lanelet = graph.lanelet(id);
     let stretch = |s: f64| (s / HeatMap::STRETCH).floor().max(0.0) as u32;
     if let LaneletKind::Lane { road, lane, .. } = lanelet.kind {
         return Some(HeatPlace::Lane((road, lane), stretch(lanelet.road_s(s))));
     }
-    let lane_of = |ids: &[LaneletId]| match graph.lanelet(*ids.first()?).kind {
+    let lane_of = |ids: &[LaneletIndex]| match graph.lanelet(*ids.first()?).kind {
         LaneletKind::Lane { road, lane, .. } => Some((road, lane)),
         LaneletKind::Connection { .. } => None,
     };

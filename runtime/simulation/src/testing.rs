@@ -12,7 +12,7 @@ use crate::route::{Goal, Leg, Route, Routes, Travel};
 use crate::traffic::{Claims, Index, People, SignalStates};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::{DVec2, ReferenceLine};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::{
     CrossSection, DynamicsLevel, Edit, JunctionRules, Node, Obstacle, RoadClass, Scenario, Shape,
@@ -155,14 +155,14 @@ impl Stand {
     }
 
     /// The lanelets straight across, for who comes along a direction.
-    pub(crate) fn straight(&self, direction: DVec2) -> [LaneletId; 3] {
+    pub(crate) fn straight(&self, direction: DVec2) -> [LaneletIndex; 3] {
         let graph = self.ground.graph();
-        let crosses = |id: &LaneletId| {
+        let crosses = |id: &LaneletIndex| {
             let line = graph.line(*id);
             let chord = line.position(line.length()) - line.position(0.0);
             graph.lanelet(*id).is_connection() && chord.normalize().dot(direction) > 0.99
         };
-        let across = (0..graph.lanelets().len() as LaneletId).find(crosses);
+        let across = (graph.indices()).find(crosses);
         let across = across.expect("a connection straight across");
         [
             graph.predecessors(across)[0],
@@ -172,9 +172,9 @@ impl Stand {
     }
 
     /// The lanelets of a road with lanes in one direction, from the right to the left.
-    pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletId> {
+    pub(crate) fn lanes_from_the_right(&self) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
-        let all = 0..graph.lanelets().len() as LaneletId;
+        let all = graph.indices();
         let mut right = all
             .clone()
             .find(|&id| graph.lanelet(id).right == NO_LANELET);
@@ -191,7 +191,7 @@ impl Stand {
     pub(crate) fn car(
         &mut self,
         id: u64,
-        lanelets: &[LaneletId],
+        lanelets: &[LaneletIndex],
         s: f64,
         speed: f64,
     ) -> AgentIndex {

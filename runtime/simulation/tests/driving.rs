@@ -550,7 +550,7 @@ fn lane_graphs_of_shipped_scenarios_are_continuous() {
         let scenario = file::load(&folder.join(format!("{name}.scenario.json"))).unwrap();
         let layout = junction::layout(scenario.network(), scenario.about().driving_side);
         let graph = lane_graph::LaneGraph::new(&scenario, &layout);
-        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+        for (id, lanelet) in graph.numbered() {
             let end: DVec2 = graph.line(id).position(lanelet.length());
             for &next in graph.successors(id) {
                 let gap = (graph.line(next).position(0.0) - end).length();

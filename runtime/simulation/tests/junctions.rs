@@ -4,6 +4,7 @@ use crate::common::{add_flow, cars, draw_street, street};
 use crate::modules::with_test_modules;
 use glam::DVec2;
 use roadwright_geometry::{Pose, ReferenceLine, Segment, unit};
+use roadwright_scenario::ConnectionIndex;
 use roadwright_scenario::junction::{Body, Conflicts, LaneEnd, Light, Signals, layout};
 use roadwright_scenario::operation::draw::{self, RoadStyle};
 use roadwright_scenario::*;
@@ -540,7 +541,8 @@ fn a_bus_that_leaves_a_ring_swings_over_nobody_who_enters() {
     for junction in layout.junctions.iter().filter(|one| one.paths.len() == 3) {
         let of_cars = Conflicts::of(junction);
         let of_buses = Conflicts::of_bodies(junction, Body::LONG);
-        for (number, path) in (0..).zip(&junction.paths) {
+        let numbers = ConnectionIndex::up_to(junction.paths.len());
+        for (number, path) in numbers.zip(&junction.paths) {
             if in_ring(path.from) && !in_ring(path.to) {
                 assert!(!of_cars.is_contested(number) && of_buses.is_contested(number));
                 exits += 1;

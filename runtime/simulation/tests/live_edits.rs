@@ -3,6 +3,7 @@
 use crate::scenarios::{crate_at, crossroads, draw, flows_between_ends, street, west_to_east};
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::Stream;
+use roadwright_scenario::ConnectionIndex;
 use roadwright_scenario::*;
 use roadwright_simulation::{PopulateFrom, RunOptions, SaveError, Status, World, builtin_modules};
 
@@ -937,7 +938,7 @@ fn nobody_stands_where_a_junction_is_to_be_when_its_lines_move_outward() {
 }
 
 /// The agents inside the middle of a crossing, with the paths that they have been let in for.
-fn inside(crossing: &FullCrossing) -> Vec<(u64, u32)> {
+fn inside(crossing: &FullCrossing) -> Vec<(u64, ConnectionIndex)> {
     let (id, _) = crossing.middle();
     let seen = crossing.world.inspect_junction(id).unwrap();
     let inside = seen.tickets.iter().filter(|ticket| ticket.has_entered);

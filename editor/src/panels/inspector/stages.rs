@@ -299,8 +299,8 @@ fn meets(
     let Some(signals) = Signals::of(&planned, conflicts) else {
         return BTreeSet::new();
     };
-    let row_of = |path: u32| {
-        let path: &ConnectingPath = &junction.paths[path as usize];
+    let row_of = |path: ConnectionIndex| {
+        let path: &ConnectingPath = &junction.paths[path.index()];
         (path.from.road, path.turn)
     };
     let pairs = signals.unsettled(&planned, conflicts, stage);

@@ -110,7 +110,7 @@ struct Path {
     meets: Vec<Met>,
     /// Paths from the same lane.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    diverges: Vec<u32>,
+    diverges: Vec<ConnectionIndex>,
 }
 
 #[derive(Serialize)]
@@ -121,7 +121,7 @@ struct Lane {
 
 #[derive(Serialize)]
 struct Met {
-    path: u32,
+    path: ConnectionIndex,
     /// `merge`, `cross` or `graze`.
     kind: &'static str,
     gives_way: bool,
@@ -290,7 +290,7 @@ impl Report {
     fn in_full(junction: &Junction, scenario: &Scenario, layout: &Layout) -> Self {
         let conflicts = Conflicts::of(junction);
         let right = RightOfWay::of(junction, &conflicts);
-        let paths = (0..).zip(&junction.paths).map(|(number, path)| Path {
+        let paths = junction.numbered_paths().map(|(number, path)| Path {
             from: lane(path.from),
             to: lane(path.to),
             turn: path.turn,
@@ -538,11 +538,16 @@ impl SignalReport {
     }
 }
 
-fn meetings(path: u32, junction: &Junction, conflicts: &Conflicts, right: &RightOfWay) -> Vec<Met> {
+fn meetings(
+    path: ConnectionIndex,
+    junction: &Junction,
+    conflicts: &Conflicts,
+    right: &RightOfWay,
+) -> Vec<Met> {
     let paths = &junction.paths;
-    let meeting = |other: u32| {
+    let meeting = |other: ConnectionIndex| {
         let (Interval { from, to }, _) = conflicts.between(path, other)?;
-        let kind = Meeting::of(&paths[path as usize], &paths[other as usize]);
+        let kind = Meeting::of(&paths[path.index()], &paths[other.index()]);
         Some(Met {
             path: other,
             kind: kind.name(),
@@ -551,13 +556,15 @@ fn meetings(path: u32, junction: &Junction, conflicts: &Conflicts, right: &Right
             to,
         })
     };
-    (0..paths.len() as u32).filter_map(meeting).collect()
+    ConnectionIndex::up_to(paths.len())
+        .filter_map(meeting)
+        .collect()
 }
 
 /// The other paths that begin in the lane of one.
-fn diverging(path: u32, junction: &Junction) -> Vec<u32> {
-    let from = junction.paths[path as usize].from;
-    let others = (0..).zip(&junction.paths);
+fn diverging(path: ConnectionIndex, junction: &Junction) -> Vec<ConnectionIndex> {
+    let from = junction.paths[path.index()].from;
+    let others = junction.numbered_paths();
     let others = others.filter(|(other, way)| *other != path && way.from == from);
     others.map(|(other, _)| other).collect()
 }

@@ -26,7 +26,7 @@ impl FlatRoads {
             version: graph.identity(),
             ..Self::default()
         };
-        for (id, lanelet) in (0..).zip(graph.lanelets()) {
+        for (id, lanelet) in graph.numbered() {
             let points = graph.line(id).points();
             let mut flags = 0;
             if lanelet.access == LaneAccess::Buses {
@@ -57,14 +57,15 @@ impl FlatRoads {
                 width: lanelet.width,
                 first_successor: flat.successors.len() as u32,
                 successor_count: graph.successors(id).len() as u32,
-                left: lanelet.left,
-                right: lanelet.right,
+                left: lanelet.left.number(),
+                right: lanelet.right.number(),
                 first_point: flat.points.len() as u32,
                 point_count: points.len() as u32,
                 flags,
                 turn,
             });
-            flat.successors.extend(graph.successors(id));
+            let successors = graph.successors(id).iter();
+            flat.successors.extend(successors.map(|next| next.number()));
             let points = points.map(|p| RwPoint { x: p.x, y: p.y });
             flat.points.extend(points);
         }

@@ -224,7 +224,7 @@ fn stages(junction: &Junction, findings: &mut Vec<Finding>) {
     for stage in 0..signals.greens.len() {
         let mut told = BTreeSet::new();
         for (a, b) in signals.unsettled(junction, &conflicts, stage) {
-            let roads = [a, b].map(|path| junction.paths[path as usize].from.road);
+            let roads = [a, b].map(|path| junction.paths[path.index()].from.road);
             let (first, second) = (roads[0].min(roads[1]), roads[0].max(roads[1]));
             if !told.insert((first, second)) {
                 continue;

@@ -5,7 +5,7 @@ use crate::access::LaneAccess;
 use crate::alleys::{Alleys, Passing};
 use crate::ids::RoadId;
 use crate::junction::{Flag, Junction, LaneEnd, MAX_CONNECTIONS, MAX_LANES, has_long_vehicles};
-use crate::lane_graph::LaneletId;
+use crate::lane_graph::LaneletIndex;
 use crate::road::{Road, RoadEnd};
 use glam::DVec2;
 use roadwright_geometry::polygon;
@@ -32,7 +32,7 @@ pub(super) fn check(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
 /// Where two vehicles do not pass each other, and where no bus drives.
 fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
     let (graph, network) = (subjects.graph, subjects.scenario.network());
-    let mut tell = |lanelet: LaneletId, at: f64, code: Code, message: String| {
+    let mut tell = |lanelet: LaneletIndex, at: f64, code: Code, message: String| {
         let Some(road) = graph.lanelet(lanelet).road() else {
             return;
         };
@@ -64,7 +64,7 @@ fn narrow_roads(subjects: &Subjects<'_>, findings: &mut Vec<Finding>) {
         tell(way.lanelet, 0.5 * (way.from + way.to), Code::Alley, message);
     }
     let mut told = BTreeSet::new();
-    for (id, lanelet) in (0..).zip(graph.lanelets()) {
+    for (id, lanelet) in graph.numbered() {
         if lanelet.access == LaneAccess::Cars && told.insert(lanelet.road()) {
             let message = format!(
                 "no bus drives there: its lanes are {:.2} m wide, and a bus 2.55",

@@ -19,6 +19,7 @@ use super::corner::{self, Corner};
 use super::sweep::on_curve;
 use super::{ConnectingPath, Flag, LaneEnd};
 use crate::ids::RoadId;
+use crate::index::ConnectionIndex;
 use crate::junction_rules::CrossingRule;
 use crate::road::{LaneType, Road, RoadEnd};
 use glam::DVec2;
@@ -69,7 +70,7 @@ pub struct Crossing {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Covered {
     /// Its index in the junction.
-    pub path: u32,
+    pub path: ConnectionIndex,
     /// What a car takes.
     pub car: Taken,
     /// What a bus or lorry takes.
@@ -223,7 +224,8 @@ fn crossing(
         covered: Vec::new(),
         people: rule.people,
     };
-    let over = (0u32..).zip(paths).filter(|(_, path)| leads_over(path));
+    let numbered = ConnectionIndex::up_to(paths.len()).zip(paths);
+    let over = numbered.filter(|(_, path)| leads_over(path));
     let covered = over.filter_map(|(number, path)| {
         let curve = path.curve.as_ref()?;
         Some(Covered {

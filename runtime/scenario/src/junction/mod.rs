@@ -195,6 +195,13 @@ pub struct Junction {
 }
 
 impl Junction {
+    /// The connections with their indices, in order.
+    pub fn numbered_paths(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (ConnectionIndex, &ConnectingPath)> + Clone {
+        ConnectionIndex::up_to(self.paths.len()).zip(&self.paths)
+    }
+
     /// Whether traffic streams cross or merge here, so that right of way matters.
     pub fn is_crossing(&self) -> bool {
         self.arms.len() > 2 && !self.is_direct

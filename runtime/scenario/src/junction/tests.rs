@@ -13,6 +13,7 @@ mod turns;
 
 use super::*;
 use crate::access::RoadAccess;
+use crate::index::ConnectionIndex;
 use crate::junction_rules::{CrossingRule, SignalMode};
 use crate::road::{CrossSection, LaneType, Road, RoadClass};
 use proptest::prelude::*;
@@ -175,9 +176,9 @@ fn signs(junction: &Junction) -> Vec<Sign> {
 }
 
 /// Index of the path from one road into another.
-fn path(junction: &Junction, from: u32, to: u32) -> u32 {
+fn path(junction: &Junction, from: u32, to: u32) -> ConnectionIndex {
     let is = |p: &ConnectingPath| (p.from.road, p.to.road) == (RoadId(from), RoadId(to));
-    junction.paths.iter().position(is).unwrap() as u32
+    ConnectionIndex::from_index(junction.paths.iter().position(is).unwrap())
 }
 
 const CROSS: [f64; 4] = [0.0, 90.0, 180.0, 270.0];

@@ -9,7 +9,7 @@
 
 use super::after_edit::Before;
 use super::build::Builder;
-use super::{LaneGraph, LaneletId, NO_LANELET};
+use super::{LaneGraph, LaneletIndex, NO_LANELET};
 use crate::ids::RoadId;
 use crate::junction::Layout;
 use crate::network::RoadNetwork;
@@ -31,7 +31,7 @@ impl Builder {
         (network, side): (&RoadNetwork, DrivingSide),
         layout: &Layout,
         before: Option<Before<'_>>,
-    ) -> BTreeMap<(RoadId, i8), LaneletId> {
+    ) -> BTreeMap<(RoadId, i8), LaneletIndex> {
         let mut found = BTreeMap::new();
         if layout.internal.is_empty() {
             return found;
@@ -63,13 +63,13 @@ impl Builder {
         &self,
         road: RoadId,
         before: &LaneGraph,
-    ) -> impl Iterator<Item = ((RoadId, i8), LaneletId)> {
+    ) -> impl Iterator<Item = ((RoadId, i8), LaneletIndex)> {
         let lanes = before.of_internal.range((road, i8::MIN)..=(road, i8::MAX));
-        lanes.map(|(&lane, &to)| (lane, self.copy_of[to as usize]))
+        lanes.map(|(&lane, &to)| (lane, self.copy_of[to.index()]))
     }
 
     /// The lanelet behind the connection that lies nearest to a place and leads the same way.
-    fn way_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletId> {
+    fn way_out(&self, paths: std::ops::Range<usize>, pose: Pose) -> Option<LaneletIndex> {
         let near = self.paths[paths].iter().filter_map(|path| {
             if path.between == NO_LANELET {
                 return None;

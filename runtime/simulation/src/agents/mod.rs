@@ -27,8 +27,8 @@ pub(crate) use rows::{
 use crate::dynamics::keeps_to_lanes;
 use crate::route::{Routes, are_distinct};
 pub(crate) use rare::{Column, Rare};
-use roadwright_scenario::DynamicsLevel;
 use roadwright_scenario::lane_graph::NO_LANELET;
+use roadwright_scenario::{DynamicsLevel, LaneletIndex};
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -237,7 +237,7 @@ impl Agents {
         routes: &Routes,
         knows: impl Fn(usize, &Identity) -> bool,
     ) -> bool {
-        let exists = |id: u32| id == NO_LANELET || (id as usize) < lanelets;
+        let exists = |id: LaneletIndex| id == NO_LANELET || id.index() < lanelets;
         let count = self.identity.len();
         let of_level = |level: DynamicsLevel| {
             let known = self.identity.iter().filter(|who| who.is_known());

@@ -7,7 +7,7 @@ use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{ControllerOutput, DriveInput, NOTHING, PedalsOutput};
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_vehicle::{PedalCommand, Pedals};
 use serde::{Deserialize, Serialize};
 
@@ -92,9 +92,9 @@ impl Motion {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) struct LanePosition {
     /// Lanelet that it follows; [`NO_LANELET`] off the lanes.
-    pub(crate) lanelet: LaneletId,
+    pub(crate) lanelet: LaneletIndex,
     /// Lanelet that it is leaving sideways, or [`NO_LANELET`].
-    pub(crate) leaving: LaneletId,
+    pub(crate) leaving: LaneletIndex,
     /// Place of the rear axle along the lanelet, or along its path over open ground, m.
     pub(crate) s: f64,
     /// Place of the rear axle to the left of the same, m.

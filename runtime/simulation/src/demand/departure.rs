@@ -10,7 +10,7 @@ use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::Pose;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::alleys::AlleySide;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{DynamicsLevel, Place, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -49,7 +49,7 @@ impl Departure {
     /// are numbers.
     pub(crate) fn is_sound(&self, lanelets: usize) -> bool {
         let start = match self.start {
-            Start::Lane { lanelet, s } => (lanelet as usize) < lanelets && s.is_finite(),
+            Start::Lane { lanelet, s } => (lanelet.index()) < lanelets && s.is_finite(),
             Start::Ground(Pose { position, heading }) => {
                 position.abs().max_element() <= FARTHEST && heading.is_finite()
             }
@@ -62,7 +62,7 @@ impl Departure {
 /// Where an agent appears.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Start {
-    Lane { lanelet: LaneletId, s: f64 },
+    Lane { lanelet: LaneletIndex, s: f64 },
     Ground(Pose),
 }
 
@@ -138,7 +138,7 @@ pub(crate) struct Room<'a> {
     pub(crate) index: &'a Index,
     pub(crate) claims: &'a Claims,
     /// Agents that have got a place in this step, by lanelet; off the lanes under `None`.
-    pub(crate) appeared: &'a BTreeMap<Option<LaneletId>, Vec<AgentIndex>>,
+    pub(crate) appeared: &'a BTreeMap<Option<LaneletIndex>, Vec<AgentIndex>>,
 }
 
 impl Room<'_> {
@@ -201,7 +201,7 @@ impl Room<'_> {
     }
 
     /// Who is on a lanelet, with those who have got a place there in this step.
-    fn on_lane(&self, lanelet: LaneletId) -> impl Iterator<Item = AgentIndex> + '_ {
+    fn on_lane(&self, lanelet: LaneletIndex) -> impl Iterator<Item = AgentIndex> + '_ {
         let here = self.index.on_lanelet(lanelet).iter();
         let appeared = self.appeared.get(&Some(lanelet)).into_iter().flatten();
         here.map(|entry| entry.agent).chain(appeared.copied())
@@ -209,7 +209,7 @@ impl Room<'_> {
 
     /// Whether those who have been let into a junction on the word that there is room for them on a lane
     /// find it still, if one more vehicle is there.
-    fn leaves_what_is_promised(&self, lanelet: LaneletId, own_type: &VehicleType) -> bool {
+    fn leaves_what_is_promised(&self, lanelet: LaneletIndex, own_type: &VehicleType) -> bool {
         let lanes = Lanes {
             ground: self.bodies.ground,
             types: self.types,
@@ -223,7 +223,7 @@ impl Room<'_> {
 
     /// Whether nobody comes towards a vehicle that would appear in an alley: through that one, or through
     /// others that follow without a place to stand in between. Neither of the two could give way.
-    fn meets_nobody_in_alleys(&self, (lanelet, s): (LaneletId, f64), own: &VehicleType) -> bool {
+    fn meets_nobody_in_alleys(&self, (lanelet, s): (LaneletIndex, f64), own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
         let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
@@ -239,10 +239,10 @@ impl Room<'_> {
 
     /// Whether nobody comes along any way from a place on a lanelet, m, through alleys up to the first place
     /// that is clear of them for the length of a vehicle. O(lanelets up to those places).
-    fn meets_nobody_beyond(&self, from: (LaneletId, f64), own: &VehicleType) -> bool {
+    fn meets_nobody_beyond(&self, from: (LaneletIndex, f64), own: &VehicleType) -> bool {
         // With the length that is clear of alleys before each, m.
         let mut ends = vec![(from, 0.0)];
-        let mut seen: BTreeMap<LaneletId, f64> = BTreeMap::new();
+        let mut seen: BTreeMap<LaneletIndex, f64> = BTreeMap::new();
         while let Some(((lanelet, start), clear)) = ends.pop() {
             match self.clear_beyond((lanelet, start), clear, own) {
                 Beyond::Oncoming => return false,
@@ -265,7 +265,7 @@ impl Room<'_> {
     /// What a vehicle comes to on a lanelet from a place on it, m; so much was clear of alleys before, m.
     fn clear_beyond(
         &self,
-        (lanelet, start): (LaneletId, f64),
+        (lanelet, start): (LaneletIndex, f64),
         mut clear: f64,
         own: &VehicleType,
     ) -> Beyond {
@@ -350,7 +350,7 @@ impl Room<'_> {
     /// one that is to appear.
     fn has_room_at_seams(
         &self,
-        (lanelet, s): (LaneletId, f64),
+        (lanelet, s): (LaneletIndex, f64),
         speed: f64,
         own_type: &VehicleType,
     ) -> bool {
@@ -360,13 +360,17 @@ impl Room<'_> {
     }
 
     /// Whether nobody who turns into one of the lanes beside is in the way: who is long swings over them.
-    fn is_clear_of_turning(&self, (lanelet, s): (LaneletId, f64), own_type: &VehicleType) -> bool {
+    fn is_clear_of_turning(
+        &self,
+        (lanelet, s): (LaneletIndex, f64),
+        own_type: &VehicleType,
+    ) -> bool {
         if s - own_type.rear_overhang > REACH {
             return true;
         }
         let ground = self.bodies.ground;
         let own = own_type.covered(ground.line(lanelet).pose(s));
-        let is_clear = |connection: LaneletId| {
+        let is_clear = |connection: LaneletIndex| {
             self.on_lane(connection).all(|agent| {
                 let body = self.vehicle_type(agent).covered(self.bodies.pose(agent));
                 own.penetration(&body) <= 0.0
@@ -386,7 +390,7 @@ impl Room<'_> {
 
     /// Whether all ways on from a lanelet are free for one with a speed, m/s, from whose front its end is so far
     /// away, m: up to the first vehicle on each.
-    fn is_clear_ahead(&self, lanelet: LaneletId, to_end: f64, speed: f64) -> bool {
+    fn is_clear_ahead(&self, lanelet: LaneletIndex, to_end: f64, speed: f64) -> bool {
         let ground = self.bodies.ground;
         let mut ways = ground.graph().successors(lanelet).iter();
         ways.all(|&next| {
@@ -406,7 +410,7 @@ impl Room<'_> {
 
     /// Whether nobody comes who would have to brake hard, along any way to a lanelet whose start is so far
     /// behind a rear, m: up to the first one on each.
-    fn is_clear_behind(&self, lanelet: LaneletId, to_start: f64) -> bool {
+    fn is_clear_behind(&self, lanelet: LaneletIndex, to_start: f64) -> bool {
         let ground = self.bodies.ground;
         let mut ways = ground.graph().predecessors(lanelet).iter();
         ways.all(|&before| {
@@ -445,9 +449,9 @@ mod tests {
             ((103.0, 0.0), (203.0, 0.0), 1, 0),
         ]);
         let graph = stand.ground.graph();
-        let all = 0..graph.lanelets().len() as LaneletId;
+        let all = graph.indices();
         let ends = |none_before: bool| {
-            let is_end = |&id: &LaneletId| match none_before {
+            let is_end = |&id: &LaneletIndex| match none_before {
                 true => graph.predecessors(id).is_empty(),
                 false => graph.successors(id).is_empty(),
             };

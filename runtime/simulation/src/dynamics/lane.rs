@@ -10,7 +10,7 @@ use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_vehicle::{Effort, Grade, at_rest, moving_time};
 use serde::{Deserialize, Serialize};
 
@@ -45,7 +45,7 @@ pub(crate) struct LaneState {
     curvature: f32,
     /// The lanelet on which it rolls until its stride ends, and up to where, m; nowhere if that is 0.
     rolls_to: f32,
-    rolls_on: LaneletId,
+    rolls_on: LaneletIndex,
     /// Whether it wanted to go on in this stride and the slope was stronger.
     is_too_steep: bool,
 }
@@ -284,7 +284,7 @@ mod tests {
     const FRONTS: [f64; 2] = [3.7, 8.0];
 
     /// A car of 14 m/s at most on a straight road of 200 m.
-    fn road() -> (Stand, VehicleType, LaneletId) {
+    fn road() -> (Stand, VehicleType, LaneletIndex) {
         let stand = Stand::on(&[((0.0, 0.0), (200.0, 0.0), 1, 0)]);
         let mut vehicle_type = *stand.types.get(0);
         vehicle_type.limits.max_speed = 14.0;

@@ -42,7 +42,7 @@ use crate::options::SimulationError;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{DynamicsLevel, Scenario};
 use roadwright_vehicle::{Ask, DriveTrain, Grade, PedalCommand};
 use serde::{Deserialize, Serialize};
@@ -505,7 +505,7 @@ impl Bodies<'_> {
     }
 
     /// How far to the left of the centre of a lane a body is that is on it or leaves it, m.
-    pub(crate) fn offset_on(&self, agent: AgentIndex, lanelet: LaneletId) -> f64 {
+    pub(crate) fn offset_on(&self, agent: AgentIndex, lanelet: LaneletIndex) -> f64 {
         let position = &self.agents.position[agent.index()];
         if position.lanelet == lanelet {
             return position.t;

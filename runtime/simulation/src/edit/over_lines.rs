@@ -12,7 +12,8 @@ use super::Editing;
 use crate::agents::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Whose front is so far beyond a stop line is in the junction, m: less is where vehicles stand.
 const OVER_LINE: f64 = 0.5;
@@ -36,10 +37,10 @@ struct Over {
 
 /// A connection under a vehicle.
 struct Under {
-    path: (u32, u32),
+    path: Connection,
     /// Its index in the route, and the lanelet behind it.
     at: u32,
-    exit: LaneletId,
+    exit: LaneletIndex,
     /// How far the front is beyond its start, m.
     front: f64,
 }
@@ -99,7 +100,7 @@ impl Editing<'_> {
             if is_inside || at > progress.at {
                 let exit = route.lanelet(at + 1);
                 if let Some((path, exit)) = self.ground.contested(lanelet).zip(exit)
-                    && !self.traffic.claims.has(agent, path.0, at)
+                    && !self.traffic.claims.has(agent, path.junction, at)
                 {
                     found.push(Under {
                         path,

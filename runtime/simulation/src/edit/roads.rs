@@ -18,8 +18,8 @@ use crate::route::{Goal, Route};
 use crate::setup::trip;
 use crate::traffic::{Claims, Encroachment, Index};
 use roadwright_geometry::DVec2;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
-use roadwright_scenario::{AgentId, Scenario};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
+use roadwright_scenario::{AgentId, Connection, Scenario};
 use std::collections::BTreeSet;
 
 /// A place beyond the end of a lane by no more than this is still on it, m.
@@ -30,7 +30,7 @@ struct Moves<'a> {
     before: &'a Ground,
     after: &'a Ground,
     /// Lanelets of the ground after, by those of the ground before.
-    lanelets: Vec<LaneletId>,
+    lanelets: Vec<LaneletIndex>,
 }
 
 /// What an agent keeps of its way.
@@ -53,14 +53,14 @@ impl<'a> Moves<'a> {
         }
     }
 
-    fn lanelet(&self, id: LaneletId) -> Option<LaneletId> {
-        let moved = *self.lanelets.get(id as usize)?;
+    fn lanelet(&self, id: LaneletIndex) -> Option<LaneletIndex> {
+        let moved = *self.lanelets.get(id.index())?;
         (moved != NO_LANELET).then_some(moved)
     }
 
     /// Where a place beside a lanelet is beside the same lanelet now. `None` if the lane is gone,
     /// goes elsewhere, or ends before the place.
-    fn spot(&self, lanelet: LaneletId, (s, place): (f64, DVec2)) -> Option<Spot> {
+    fn spot(&self, lanelet: LaneletIndex, (s, place): (f64, DVec2)) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
         let guess = (s / old.length() * new.length()).clamp(0.0, new.length());
@@ -69,7 +69,7 @@ impl<'a> Moves<'a> {
         is_there.then(|| (moved, s.clamp(0.0, new.length()), t))
     }
 
-    fn has_same_shape(&self, lanelet: LaneletId, moved: LaneletId) -> bool {
+    fn has_same_shape(&self, lanelet: LaneletIndex, moved: LaneletIndex) -> bool {
         self.before
             .line(lanelet)
             .points()
@@ -77,7 +77,7 @@ impl<'a> Moves<'a> {
     }
 
     /// A place at a distance along a lanelet, also if another lane is there now.
-    fn place_on_lane(&self, lanelet: LaneletId, s: f64) -> Option<(LaneletId, f64)> {
+    fn place_on_lane(&self, lanelet: LaneletIndex, s: f64) -> Option<(LaneletIndex, f64)> {
         if let Some(moved) = self.lanelet(lanelet)
             && self.has_same_shape(lanelet, moved)
         {
@@ -118,17 +118,17 @@ impl<'a> Moves<'a> {
     fn route(&self, route: &Route, goals: &[Goal], (first, reached): (u32, u32)) -> Option<Route> {
         let (first, reached) = (first as usize, reached as usize);
         let ahead = route.lanelets[first..].iter().map(|&id| self.lanelet(id));
-        let ahead: Vec<LaneletId> = ahead.collect::<Option<_>>()?;
+        let ahead: Vec<LaneletIndex> = ahead.collect::<Option<_>>()?;
         let stand_in = *ahead.first()?;
         let behind = route.lanelets[..first].iter();
         let behind = behind.map(|&id| self.lanelet(id).unwrap_or(stand_in));
-        let lanelets: Vec<LaneletId> = behind.chain(ahead.iter().copied()).collect();
-        let leads_on = |pair: &[LaneletId]| {
+        let lanelets: Vec<LaneletIndex> = behind.chain(ahead.iter().copied()).collect();
+        let leads_on = |pair: &[LaneletIndex]| {
             let lanelet = self.after.lanelet(pair[0]);
             let is_beside = pair[1] == lanelet.left || pair[1] == lanelet.right;
             is_beside || self.after.leads_to(pair[0], pair[1])
         };
-        let is_open = |(&old, &new): (&LaneletId, &LaneletId)| {
+        let is_open = |(&old, &new): (&LaneletIndex, &LaneletIndex)| {
             let (before, after) = (self.before.lanelet(old), self.after.lanelet(new));
             after.access.includes(before.access)
                 && after.road_access.strictness() <= before.road_access.strictness()
@@ -338,7 +338,9 @@ impl Editing<'_> {
                 .after
                 .contested(lanelet(&agents.progress, agent, at)?)?;
             let exit = lanelet(&agents.progress, agent, at + 1)?;
-            let is_same = moves.after.has_law_of(path.0, moves.before, junction);
+            let is_same = moves
+                .after
+                .has_law_of(path.junction, moves.before, junction);
             is_same.then_some((path, exit))
         });
         // Who is inside first, by the tickets that they drew; then by the time of asking: as the junction
@@ -367,7 +369,8 @@ impl Editing<'_> {
         for one in wanted {
             let claim = &mut self.agents.claim[one.agent.index()];
             // An earlier connection of this agent was refused: it does not get to this one.
-            if one.place >= claim.granted_to || claims.has(one.agent, one.path.0, one.place) {
+            if one.place >= claim.granted_to || claims.has(one.agent, one.path.junction, one.place)
+            {
                 continue;
             }
             if claims.are_in_conflict(one.agent, one.path, self.ground) {
@@ -448,8 +451,8 @@ struct Wanted {
     place: u32,
     agent: AgentIndex,
     /// Junction and connection on the new roads.
-    path: (u32, u32),
-    exit: LaneletId,
+    path: Connection,
+    exit: LaneletIndex,
 }
 
 impl Wanted {
@@ -475,7 +478,7 @@ fn wanted_claims(
     claims: &Claims,
     (firsts, tickets): (&[u32], &[u64]),
     moves: &Moves<'_>,
-    lanelet: impl Fn(&[Progress], AgentIndex, u32) -> Option<LaneletId>,
+    lanelet: impl Fn(&[Progress], AgentIndex, u32) -> Option<LaneletIndex>,
 ) -> Vec<Wanted> {
     let mut wanted = Vec::new();
     for agent in agents.by_growing_id() {
@@ -489,7 +492,7 @@ fn wanted_claims(
             };
             let exit = lanelet(agents.progress, agent, place + 1);
             if let (Some(path), Some(exit)) = (moves.after.contested(id), exit)
-                && !claims.has(agent, path.0, place)
+                && !claims.has(agent, path.junction, place)
             {
                 let id = agents.identity[index].id;
                 wanted.push(Wanted {

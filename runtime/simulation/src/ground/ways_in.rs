@@ -2,8 +2,8 @@
 //! each look into one would wait for memory.
 
 use super::roads::Law;
-use roadwright_scenario::Control;
 use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, Signals};
+use roadwright_scenario::{Connection, ConnectionIndex, Control, JunctionIndex};
 use std::sync::Arc;
 
 /// Stands for no group of signals.
@@ -74,13 +74,19 @@ impl WaysIn {
     }
 
     #[inline]
-    pub(super) fn junction(&self, junction: u32) -> &Entrance {
-        &self.junctions[junction as usize]
+    pub(super) fn junction(&self, junction: JunctionIndex) -> &Entrance {
+        &self.junctions[junction.index()]
     }
 
     #[inline]
-    pub(super) fn path(&self, (junction, path): (u32, u32)) -> &WayIn {
-        &self.paths[(self.junction(junction).first + path) as usize]
+    pub(super) fn path(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> &WayIn {
+        &self.paths[self.junction(junction).first as usize + path.index()]
     }
 }
 
@@ -93,7 +99,7 @@ impl Entrance {
 }
 
 impl WayIn {
-    fn of(law: &Law, signals: Option<&Signals>, (path, setback): (u32, f32)) -> Self {
+    fn of(law: &Law, signals: Option<&Signals>, (path, setback): (ConnectionIndex, f32)) -> Self {
         let right = &law.right_of_way;
         let bits = |is_in: &dyn Fn(&Signals, usize) -> bool| {
             signals.map_or(0, |signals| {
@@ -104,8 +110,8 @@ impl WayIn {
         };
         Self {
             setback,
-            stages: bits(&|signals, stage| signals.greens[stage][path as usize]),
-            permitted: bits(&|signals, stage| signals.is_permitted(path as usize, stage)),
+            stages: bits(&|signals, stage| signals.greens[stage][path.index()]),
+            permitted: bits(&|signals, stage| signals.is_permitted(path.index(), stage)),
             sign: right.sign(path),
             may_turn_on_red: right.may_turn_on_red(path),
             has_follow_up: right.follow_up(path) > 0.0,

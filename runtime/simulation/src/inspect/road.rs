@@ -11,8 +11,8 @@ use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::NOTHING;
 use roadwright_scenario::junction::{Light, Turn};
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
-use roadwright_scenario::{NodeId, RoadId};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
 /// A car with the gap that it leaves in a queue, m: the length of a cell at least.
@@ -192,7 +192,7 @@ fn alleys(world: &World, road: RoadId) -> Vec<AlleyInspection> {
     seen
 }
 
-fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {
+fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
     let graph = world.lane_graph();
     let lanelet = graph.lanelet(id);
     let LaneletKind::Lane { lane, section, .. } = lanelet.kind else {
@@ -205,7 +205,7 @@ fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {
             .filter_map(|&next| path_of(graph, next))
     };
     let (ground, signals) = (world.ground(), &world.traffic.signals);
-    let junction = ways().next().map(|(junction, _)| junction);
+    let junction = ways().next().map(|Connection { junction, .. }| junction);
     let has_signals = junction.is_some_and(|junction| ground.signals(junction).is_some());
     let vehicles = foremost_first(world, id);
     Some(LaneInspection {
@@ -230,7 +230,7 @@ fn lane(world: &World, id: LaneletId) -> Option<LaneInspection> {
 //   before             | this lanelet                  | after
 //          [A--------- | ---]          [B---]    [C--- | ---------]
 //                      |  x  |     |     |  x  |  x  | |
-fn cells(world: &World, id: LaneletId) -> Vec<Cell> {
+fn cells(world: &World, id: LaneletIndex) -> Vec<Cell> {
     let graph = world.lane_graph();
     let (line, length) = (graph.line(id), graph.lanelet(id).length());
     let index = &world.traffic.index;
@@ -320,7 +320,7 @@ fn reason(world: &World, agent: AgentIndex, cause: StopCause) -> Option<StopReas
         StopCause::LaneEnd => StopReason::LaneChange,
         StopCause::Wall => StopReason::Junction(world.waits_of(agent)?),
         StopCause::Closed(connection) => {
-            let (junction, _) = path_of(world.lane_graph(), connection)?;
+            let junction = path_of(world.lane_graph(), connection)?.junction;
             let node = world.ground().node(junction)?;
             match world.waits_of(agent).filter(|waits| waits.node == node) {
                 Some(waits) => StopReason::Junction(waits),

@@ -1,12 +1,12 @@
 //! What behaviours perceive: gaps beside, goal and junction ahead.
-
 use super::{OPEN_GROUND_SPEED, View};
 use crate::agents::AgentIndex;
 use crate::traffic::Entry;
 use crate::vehicle_type::VehicleType;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};
+use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Turn;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind, NO_LANELET};
 
 /// Lanelets ahead on which behaviours are told of a junction.
 const JUNCTION_SIGHT: u32 = 8;
@@ -128,7 +128,7 @@ impl View<'_> {
     pub(crate) fn has_room_beside(
         &self,
         agent: AgentIndex,
-        lane: LaneletId,
+        lane: LaneletIndex,
         gap: f64,
         time: f64,
     ) -> bool {
@@ -157,7 +157,7 @@ impl View<'_> {
     ///
     /// Behind, the search goes back over the seam to the lanelets before; ahead it does not, because
     /// the lane change has to be done before the end of this one anyway.
-    fn target_gaps(&self, agent: AgentIndex, target: LaneletId, input: &mut BehaviourInput) {
+    fn target_gaps(&self, agent: AgentIndex, target: LaneletIndex, input: &mut BehaviourInput) {
         let position = self.position(agent);
         let VehicleType {
             front,
@@ -189,7 +189,7 @@ impl View<'_> {
 
     /// The foremost vehicle on the lanelets that lead to one, and on those before them where they are empty, with
     /// its distance to the beginning of the lanelet, m.
-    pub(super) fn behind_lanelet(&self, lanelet: LaneletId) -> Option<(Entry, f64)> {
+    pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(Entry, f64)> {
         self.foremost_before(lanelet, (0.0, LANELETS_BEHIND))
     }
 
@@ -197,7 +197,7 @@ impl View<'_> {
     /// looked at one behind the other.
     fn foremost_before(
         &self,
-        lanelet: LaneletId,
+        lanelet: LaneletIndex,
         (before, more): (f64, u32),
     ) -> Option<(Entry, f64)> {
         let leading = self.ground.graph().predecessors(lanelet).iter();

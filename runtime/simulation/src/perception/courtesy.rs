@@ -15,7 +15,7 @@
 use super::View;
 use crate::agents::AgentIndex;
 use crate::traffic::{Entry, Lanes};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Who has been seeking a gap for so long, s, is let in.
 const PATIENCE: f32 = 5.0;
@@ -70,7 +70,7 @@ impl View<'_> {
         courtesy
     }
 
-    fn look_beside(&self, agent: AgentIndex, side: LaneletId, courtesy: &mut Courtesy) {
+    fn look_beside(&self, agent: AgentIndex, side: LaneletIndex, courtesy: &mut Courtesy) {
         if self.index.on_lanelet(side).is_empty() {
             return;
         }
@@ -110,7 +110,7 @@ impl View<'_> {
     }
 
     /// Whether a vehicle could come over from its lane: who is close behind another one that stands cannot.
-    fn has_way(&self, agent: AgentIndex, lane: LaneletId) -> bool {
+    fn has_way(&self, agent: AgentIndex, lane: LaneletIndex) -> bool {
         let s = self.position(agent).s;
         let lanes = Lanes {
             ground: self.ground,
@@ -123,7 +123,7 @@ impl View<'_> {
 
     /// The next vehicles ahead of an agent on a lane beside, the nearest first. Right beside each other
     /// the one with the smaller id is ahead.
-    fn beside(&self, agent: AgentIndex, side: LaneletId) -> impl Iterator<Item = Beside> {
+    fn beside(&self, agent: AgentIndex, side: LaneletIndex) -> impl Iterator<Item = Beside> {
         let (s, lanelet) = (self.position(agent).s, self.position(agent).lanelet);
         let entries = self.index.on_lanelet(side);
         // The same share of the length is the place right beside.

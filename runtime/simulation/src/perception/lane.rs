@@ -9,7 +9,8 @@ use glam::DVec2;
 use roadwright_geometry::math::{sin, wrap_angle};
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::ControllerInput;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::f64::consts::PI;
 
 /// Controllers look as far ahead as they need to stop gently, and this much farther, m; but at least
@@ -41,7 +42,7 @@ pub(crate) enum StopCause {
     /// This vehicle is ahead.
     Leader(AgentIndex),
     /// It has not been let onto this connection.
-    Closed(LaneletId),
+    Closed(LaneletIndex),
     /// It has been let in, and others pass first inside.
     Wall,
     /// Its last goal, where it is to stay.
@@ -284,10 +285,16 @@ impl View<'_> {
     #[inline]
     fn setback(&self, stretch: &Stretch) -> f64 {
         let contested = self.ground.contested(stretch.lanelet);
-        contested.map_or(0.0, |(junction, path)| {
-            let has_buses = self.types.sets_lines_back;
-            self.ground.setback(junction, path, has_buses)
-        })
+        contested.map_or(
+            0.0,
+            |Connection {
+                 junction,
+                 number: path,
+             }| {
+                let has_buses = self.types.sets_lines_back;
+                self.ground.setback(junction, path, has_buses)
+            },
+        )
     }
 
     /// The nearest place within a reach, m, at which an agent on a lane has to stand behind its leader
@@ -415,8 +422,8 @@ impl View<'_> {
     fn parting(
         &self,
         agent: AgentIndex,
-        before: LaneletId,
-        own: LaneletId,
+        before: LaneletIndex,
+        own: LaneletIndex,
         beyond: f64,
     ) -> Option<Entry> {
         let is_long = self.vehicle_type(agent).is_long();
@@ -451,7 +458,7 @@ impl View<'_> {
     fn merging(
         &self,
         agent: AgentIndex,
-        (connection, next): (LaneletId, LaneletId),
+        (connection, next): (LaneletIndex, LaneletIndex),
         beyond: f64,
         distance: f64,
     ) -> Option<Ahead> {
@@ -464,8 +471,11 @@ impl View<'_> {
     fn merging_in(
         &self,
         agent: AgentIndex,
-        (junction, path): (u32, u32),
-        (connection, next): (LaneletId, LaneletId),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        (connection, next): (LaneletIndex, LaneletIndex),
         (beyond, distance): (f64, f64),
     ) -> Option<Ahead> {
         let length = self.ground.length(connection);
@@ -476,7 +486,7 @@ impl View<'_> {
             if other == connection || entries.is_empty() {
                 continue;
             }
-            let Some((_, theirs)) = self.ground.contested(other) else {
+            let Some(Connection { number: theirs, .. }) = self.ground.contested(other) else {
                 continue;
             };
             // Their places, as far from the end on the own connection.
@@ -514,7 +524,7 @@ impl View<'_> {
     }
 
     /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.
-    fn ahead_on(&self, lanelet: LaneletId, agent: AgentIndex, s: f64) -> Option<Entry> {
+    fn ahead_on(&self, lanelet: LaneletIndex, agent: AgentIndex, s: f64) -> Option<Entry> {
         let entries = self.index.on_lanelet(lanelet);
         let first = entries.partition_point(|entry| entry.s <= s);
         let mut ahead = entries[first..].iter();
@@ -570,7 +580,7 @@ fn on_circle(pose: Pose, through: DVec2, along: f64) -> DVec2 {
 }
 
 /// Place of the last goal on the last lanelet of a route, m.
-fn goal_on(route: &Route, last: LaneletId, length: f64) -> f64 {
+fn goal_on(route: &Route, last: LaneletIndex, length: f64) -> f64 {
     match route.goals.last() {
         Some(&Goal::Lane { lanelet, s }) if lanelet == last => s,
         _ => length,

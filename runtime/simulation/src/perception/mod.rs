@@ -37,7 +37,7 @@ use roadwright_geometry::math::wrap_angle;
 use roadwright_geometry::{Pose, heading_of};
 use roadwright_plugin_api::{ControllerInput, NOTHING};
 use roadwright_scenario::DynamicsLevel;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use std::f64::consts::PI;
 
 /// Speed off the roads, m/s.
@@ -110,7 +110,7 @@ impl Look {
 //     |===[car]======|==============|==================|
 //         ^ rear axle: distances are measured from here along the route
 struct Stretch {
-    lanelet: LaneletId,
+    lanelet: LaneletIndex,
     /// Index in the route.
     at: u32,
     /// Distance from the rear axle to its start, m; negative for the lanelet it is on.
@@ -291,7 +291,7 @@ impl<'a> View<'a> {
         &self,
         agent: AgentIndex,
         distance: f64,
-    ) -> impl Iterator<Item = LaneletId> + 'a {
+    ) -> impl Iterator<Item = LaneletIndex> + 'a {
         let stretches = self.ahead(agent);
         let near = stretches.take_while(move |stretch| stretch.distance < distance);
         near.map(|stretch| stretch.lanelet)

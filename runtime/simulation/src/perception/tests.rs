@@ -4,6 +4,7 @@ use super::*;
 use crate::agents::AgentIndex;
 use crate::ground::PROFILE_BRAKING;
 use crate::testing::Stand;
+use roadwright_scenario::LaneletIndex;
 use roadwright_scenario::lane_graph::NO_LANELET;
 
 const LOOK: Look = Look {
@@ -98,11 +99,11 @@ fn who_finds_no_gap_waits_where_it_can_still_change_lanes() {
         ((150.0, 0.0), (150.0, -80.0), 1, 0),
     ]);
     let graph = stand.ground.graph();
-    let is_right = |id: &LaneletId| {
+    let is_right = |id: &LaneletIndex| {
         let lanelet = graph.lanelet(*id);
         lanelet.right == NO_LANELET && lanelet.left != NO_LANELET
     };
-    let right = (0..).find(is_right).expect("a right lane");
+    let right = graph.indices().find(is_right).expect("a right lane");
     let left = graph.lanelet(right).left;
     let turn = graph.successors(left)[0];
     let to_the_left = [right, left, turn, graph.successors(turn)[0]];

@@ -43,7 +43,7 @@ impl View<'_> {
         let next = self.route(agent).lanelet(self.progress(agent).at + 1);
         let leader = self.index.ahead_on_lanelet(agent);
         self.ground.length(self.position(agent).lanelet)
-            + f64::from(next.unwrap_or(0))
+            + next.map_or(0.0, |id| f64::from(id.number()))
             + leader.map_or(0.0, |entry| entry.s)
     }
 

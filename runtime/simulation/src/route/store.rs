@@ -1,6 +1,7 @@
 //! All routes of a world, equal ones stored once.
 
 use super::{GroundPath, Leg, Route};
+use roadwright_scenario::LaneletIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::hash::Hasher;
@@ -179,7 +180,7 @@ fn hash(route: &Route) -> u64 {
     let mut hasher = twox_hash::XxHash3_64::with_seed(0);
     hasher.write_usize(route.lanelets.len());
     for &lanelet in &*route.lanelets {
-        hasher.write_u32(lanelet);
+        hasher.write_u32(lanelet.number());
     }
     let mut rest = crate::hash::StateHasher::new();
     rest.add(&(&route.goals, &route.legs));
@@ -193,7 +194,7 @@ mod tests {
 
     fn route(lanelets: &[u32]) -> Route {
         Route {
-            lanelets: lanelets.into(),
+            lanelets: lanelets.iter().copied().map(LaneletIndex::new).collect(),
             ..Route::default()
         }
     }
@@ -206,12 +207,12 @@ mod tests {
         let c = routes.take(route(&[1, 2]));
         assert_eq!((a, routes.count()), (b, 2));
         routes.release(a);
-        assert_eq!(routes.get(b).lanelet(2), Some(3));
+        assert_eq!(routes.get(b).lanelet(2), Some(LaneletIndex::new(3)));
         routes.release(b);
         assert_eq!(routes.count(), 1);
         // The place is used again.
         assert_eq!(routes.take(route(&[9])), a);
-        assert_eq!(routes.get(c).lanelet(1), Some(2));
+        assert_eq!(routes.get(c).lanelet(1), Some(LaneletIndex::new(2)));
     }
 
     #[test]

@@ -298,7 +298,7 @@ fn warm<'a>(
     let touched = on_lanes.map(|(_, (position, progress))| {
         let next = scene.routes.get(progress.route).lanelet(progress.at + 1);
         let line = scene.ground.line(position.lanelet);
-        line.position(position.s).x + f64::from(next.unwrap_or(0))
+        line.position(position.s).x + next.map_or(0.0, |id| f64::from(id.number()))
     });
     black_box(touched.sum::<f64>());
 }

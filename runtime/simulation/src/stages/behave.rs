@@ -9,7 +9,7 @@ use crate::route::Travel;
 use crate::traffic::Lanes;
 use roadwright_agent::{Effects, Scene, Step};
 use roadwright_plugin_api::{BehaviourInput, BehaviourOutput};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use std::sync::Arc;
 
 /// Where several lanes have to be changed one after the other, so much room is left for each further
@@ -179,7 +179,7 @@ impl Effecting<'_> {
     fn has_room_to_change(
         &mut self,
         agent: AgentIndex,
-        beside: (LaneletId, f64),
+        beside: (LaneletIndex, f64),
         room: f64,
     ) -> bool {
         let lanes = Lanes {
@@ -190,9 +190,9 @@ impl Effecting<'_> {
         };
         let own = &self.agents.position[agent.index()];
         let places = [(own.lanelet, own.s), beside];
-        let has_way = |&place: &(LaneletId, f64)| lanes.has_way_to_change(agent, place, room);
+        let has_way = |&place: &(LaneletIndex, f64)| lanes.has_way_to_change(agent, place, room);
         let leaves =
-            |&place: &(LaneletId, f64)| self.traffic.claims.leaves_promised(lanes, agent, place);
+            |&place: &(LaneletIndex, f64)| self.traffic.claims.leaves_promised(lanes, agent, place);
         if !places.iter().all(has_way) {
             return false;
         }

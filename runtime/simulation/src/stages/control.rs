@@ -10,7 +10,7 @@ use roadwright_agent::{Controller, Module, Step};
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,
 };
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// What the stage keeps between steps.
 #[derive(Default)]
@@ -329,7 +329,7 @@ impl View<'_> {
     }
 
     /// By what share of the speed limit of a lanelet a speed is above it, where a speed, m/s, is allowed.
-    fn speeding(&self, lanelet: LaneletId, speed: f64, allowed: f64) -> f64 {
+    fn speeding(&self, lanelet: LaneletIndex, speed: f64, allowed: f64) -> f64 {
         // Never more is allowed than the limit, but for the rounding to single precision: who keeps to
         // that keeps to the limit, which need not be looked up.
         if speed <= allowed * KEEPS_TO {

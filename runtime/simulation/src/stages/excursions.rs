@@ -302,7 +302,7 @@ impl Effecting<'_> {
         let (mut from, mut legs) = ((lanelet, s), Vec::new());
         for goal in &goals {
             let input = goal_input(*goal, from, class)?;
-            from = (input.goal_strip, input.goal_s);
+            from = (input.goal_strip.into(), input.goal_s);
             // Each leg begins with the lanelet that the one before ended on.
             lanelets.extend_from_slice(&self.asking(agent).route(input)?[1..]);
             legs.push(Leg::Lanes {

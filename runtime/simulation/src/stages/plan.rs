@@ -10,7 +10,7 @@ use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::PlannerView;
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// An agent that has stood this long looks for another route, s; and again after as long, or
 /// twice, four times, .. as long if the one before was still the best. A red light is shorter.
@@ -152,7 +152,7 @@ fn take_answer(
     clock: &Clock,
     agent: AgentIndex,
     range: (u32, u32),
-    answer: Option<Vec<LaneletId>>,
+    answer: Option<Vec<LaneletIndex>>,
     routes: &mut Routes,
     agents: &mut PlanColumns<'_>,
 ) -> bool {
@@ -161,7 +161,7 @@ fn take_answer(
     progress.planned_at = clock.step;
     let route = routes.get(progress.route);
     // The same run again, or none: the agent asks less often while it stands.
-    let is_new = |lanelets: &Vec<LaneletId>| {
+    let is_new = |lanelets: &Vec<LaneletIndex>| {
         route.lanelets[range.0 as usize..=range.1 as usize] != lanelets[..]
     };
     let Some(lanelets) = answer.filter(is_new) else {

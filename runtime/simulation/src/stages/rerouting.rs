@@ -7,7 +7,7 @@ use crate::route::{Goal, Route, goal_input};
 use glam::DVec2;
 use roadwright_plugin_api::PlannerInput;
 use roadwright_scenario::VehicleClass;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Minimum time between replans while chasing or fleeing, s.
 const REPLAN_TIME: f64 = 0.5;
@@ -159,12 +159,12 @@ impl Effecting<'_> {
 
     /// Lanelets after one, each the successor whose end is farthest from the danger; of two that are
     /// equally far the smaller one.
-    fn flight(&self, from: LaneletId, danger: DVec2, class: VehicleClass) -> Vec<LaneletId> {
+    fn flight(&self, from: LaneletIndex, danger: DVec2, class: VehicleClass) -> Vec<LaneletIndex> {
         let graph = self.ground.graph();
-        let mut flight: Vec<LaneletId> = Vec::new();
+        let mut flight: Vec<LaneletIndex> = Vec::new();
         let (mut at, mut length) = (from, 0.0);
         while length < FLIGHT && flight.len() < FLIGHT_LANELETS {
-            let distance = |lanelet: LaneletId| {
+            let distance = |lanelet: LaneletIndex| {
                 let line = graph.line(lanelet);
                 (line.position(line.length()) - danger).length()
             };
@@ -195,7 +195,7 @@ impl Effecting<'_> {
 
     /// Makes the route lead over the lane beside an agent, if there is room on it and the goals can
     /// be reached from there. Returns whether it does.
-    pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletId) -> bool {
+    pub(super) fn lead_through(&mut self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let Some(route) = self.route_through(agent, target) else {
             return false;
         };
@@ -204,7 +204,7 @@ impl Effecting<'_> {
     }
 
     /// Whether an agent may change to a lane beside it that its route does not ask for.
-    fn may_change_to(&self, agent: AgentIndex, target: LaneletId) -> bool {
+    fn may_change_to(&self, agent: AgentIndex, target: LaneletIndex) -> bool {
         let index = agent.index();
         let (position, progress) = (&self.agents.position[index], &self.agents.progress[index]);
         let graph = self.ground.graph();
@@ -224,7 +224,7 @@ impl Effecting<'_> {
 
     /// The route over the lane beside an agent to its next goal, and on as before; `None` if the
     /// change is not allowed now, or makes the route much longer.
-    fn route_through(&self, agent: AgentIndex, target: LaneletId) -> Option<Route> {
+    fn route_through(&self, agent: AgentIndex, target: LaneletIndex) -> Option<Route> {
         if !self.may_change_to(agent, target) {
             return None;
         }
@@ -244,7 +244,7 @@ impl Effecting<'_> {
         let goal_at = route.goal_at(progress.reached)?;
         // A lane that is left sideways does not count twice: it is driven only in part, and the one
         // beside it for the rest.
-        let length = |lanelets: &[LaneletId]| -> f64 {
+        let length = |lanelets: &[LaneletIndex]| -> f64 {
             let pairs = lanelets.windows(2);
             let driven = pairs.filter(|pair| self.ground.leads_to(pair[0], pair[1]));
             driven.map(|pair| graph.lanelet(pair[0]).length()).sum()

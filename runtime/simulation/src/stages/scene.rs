@@ -13,8 +13,8 @@ use crate::traffic::{SignalStates, look_at_signals};
 use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, SignalFacts, Slot};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;
-use roadwright_scenario::RoadId;
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 use std::f64::consts::PI;
 use std::sync::Arc;
@@ -134,14 +134,14 @@ impl Onlooking<'_> {
     }
 
     /// The smallest node of the junction of a path, and the stages in which that has green.
-    fn signal_ahead(&self, path: (u32, u32)) -> (u32, u32) {
-        let nodes = self.view.ground.junction_nodes(path.0).iter();
+    fn signal_ahead(&self, path: Connection) -> (u32, u32) {
+        let nodes = self.view.ground.junction_nodes(path.junction).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);
         (node, self.view.ground.way_in(path).stages)
     }
 
     /// An agent's way through the junction with signals at the end of its lane.
-    fn path_ahead(&self, agent: AgentIndex) -> Option<(u32, u32)> {
+    fn path_ahead(&self, agent: AgentIndex) -> Option<Connection> {
         let (ground, agents) = (self.view.ground, self.view.agents);
         let progress = &agents.progress[agent.index()];
         if !agents.position[agent.index()].is_on_lane() {
@@ -153,7 +153,7 @@ impl Onlooking<'_> {
             .get(progress.route)
             .lanelet(progress.at + 1)?;
         let path = ground.contested(next)?;
-        ground.signals(path.0)?;
+        ground.signals(path.junction)?;
         Some(path)
     }
 
@@ -165,7 +165,7 @@ impl Onlooking<'_> {
         }
         let ground = self.view.ground;
         let spots = ground.finder().near(ground.graph(), pose.position);
-        let leads_there = |&(lanelet, s, _): &(LaneletId, f64, f64)| {
+        let leads_there = |&(lanelet, s, _): &(LaneletIndex, f64, f64)| {
             let heading = ground.line(lanelet).heading(s);
             wrap_angle(pose.heading - heading).abs() < 0.5 * PI
         };

@@ -15,7 +15,7 @@ use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -197,7 +197,7 @@ impl Search<'_> {
     }
 
     /// The lanelets of an agent's route after the one that it is on.
-    fn lanelets_ahead(&self, agent: AgentIndex) -> impl Iterator<Item = LaneletId> {
+    fn lanelets_ahead(&self, agent: AgentIndex) -> impl Iterator<Item = LaneletIndex> {
         let progress = &self.bodies.agents.progress[agent.index()];
         let route = self.routes.get(progress.route);
         (progress.at + 1..).map_while(|at| route.lanelet(at))
@@ -215,7 +215,7 @@ impl Search<'_> {
         let keeps_to_middle = position.t == 0.0 && position.leaving == NO_LANELET;
         let is_long = self.vehicle_type(own.agent).is_long();
         let lanes = &self.bodies.ground.lane_obstacles;
-        let is_near = |lanelet: LaneletId| match keeps_to_middle {
+        let is_near = |lanelet: LaneletIndex| match keeps_to_middle {
             true => lanes.may_be_touched(lanelet, is_long),
             false => lanes.is_watched(lanelet),
         };

@@ -20,6 +20,7 @@ use crate::agents::{AgentIndex, AgentsRef, ContactColumns};
 use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
+use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::Interval;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -32,7 +33,7 @@ const LATEST: f64 = 5.0;
 const LEAST: f32 = 1e-3;
 
 /// A conflict: its junction, and its number there.
-type Place = (u32, u32);
+type Place = (JunctionIndex, u32);
 
 /// When both sides of conflicts were last left, s. Watched only where a fitness asks for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -207,11 +208,9 @@ mod tests {
         for (id, direction) in [(1, DVec2::X), (2, DVec2::Y)] {
             let lanelets = stand.straight(direction);
             let agent = stand.car(id, &lanelets, 0.0, SPEED);
-            let (junction, path) = stand.ground.contested(lanelets[1]).unwrap();
-            stand
-                .claims
-                .hold(agent, (junction, path), 1, lanelets[2], true);
-            routes.push((junction, path));
+            let path = stand.ground.contested(lanelets[1]).unwrap();
+            stand.claims.hold(agent, path, 1, lanelets[2], true);
+            routes.push(path);
             agents.push(agent);
         }
         let mut encroachment = Encroachment::default();
@@ -237,8 +236,8 @@ mod tests {
         );
         let (first, second) = stand
             .ground
-            .conflicts(routes[0].0, false)
-            .between(routes[0].1, routes[1].1)
+            .conflicts(routes[0].junction, false)
+            .between(routes[0].number, routes[1].number)
             .unwrap();
         (seen(agents[1]), first, second)
     }

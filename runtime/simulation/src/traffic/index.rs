@@ -6,14 +6,14 @@ use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
 use roadwright_geometry::oriented_box::OrientedBox;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// A vehicle's place on a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Entry {
     /// Place of the rear axle, m.
     pub(crate) s: f64,
-    pub(crate) lanelet: LaneletId,
+    pub(crate) lanelet: LaneletIndex,
     pub(crate) agent: AgentIndex,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Index {
     /// Entries of each lanelet.
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
-    occupied: Vec<LaneletId>,
+    occupied: Vec<LaneletIndex>,
     /// The same, one bit a lanelet: most that are looked at are empty, and all bits of a city lie in the
     /// nearest cache.
     is_occupied: Vec<u64>,
@@ -209,8 +209,8 @@ impl Index {
     fn clear(&mut self, capacity: usize) {
         // Only lanelets that had a vehicle: a city has many thousands, most of them empty.
         for &lanelet in &self.occupied {
-            self.ranges[lanelet as usize] = Range::default();
-            self.is_occupied[lanelet as usize / 64] = 0;
+            self.ranges[lanelet.index()] = Range::default();
+            self.is_occupied[lanelet.index() / 64] = 0;
         }
         self.occupied.clear();
         self.entry_of.clear();
@@ -220,11 +220,11 @@ impl Index {
         self.is_located = false;
     }
 
-    fn count(&mut self, lanelet: LaneletId) {
-        let range = &mut self.ranges[lanelet as usize];
+    fn count(&mut self, lanelet: LaneletIndex) {
+        let range = &mut self.ranges[lanelet.index()];
         if range.count == 0 {
             self.occupied.push(lanelet);
-            self.is_occupied[lanelet as usize / 64] |= 1 << (lanelet % 64);
+            self.is_occupied[lanelet.index() / 64] |= 1 << (lanelet.index() % 64);
         }
         range.count += 1;
     }
@@ -236,7 +236,7 @@ impl Index {
         // each other is that of their first vehicle; nobody reads it.
         let mut first = 0;
         for &lanelet in &self.occupied {
-            let range = &mut self.ranges[lanelet as usize];
+            let range = &mut self.ranges[lanelet.index()];
             (range.first, first) = (first, first + range.count);
             // Counted again while they are filled.
             range.count = 0;
@@ -261,7 +261,7 @@ impl Index {
     /// Puts an entry among those of its lanelet that are there already.
     #[inline]
     fn enter(&mut self, entry: Entry, agents: AgentsRef<'_>) {
-        let range = &mut self.ranges[entry.lanelet as usize];
+        let range = &mut self.ranges[entry.lanelet.index()];
         let start = range.first as usize;
         let mut at = start + range.count as usize;
         range.count += 1;
@@ -275,17 +275,17 @@ impl Index {
 
     /// Vehicles on a lanelet from back to front.
     #[inline]
-    pub(crate) fn on_lanelet(&self, lanelet: LaneletId) -> &[Entry] {
-        if self.is_occupied[lanelet as usize / 64] & 1 << (lanelet % 64) == 0 {
+    pub(crate) fn on_lanelet(&self, lanelet: LaneletIndex) -> &[Entry] {
+        if self.is_occupied[lanelet.index() / 64] & 1 << (lanelet.index() % 64) == 0 {
             return &[];
         }
-        let range = self.ranges[lanelet as usize];
+        let range = self.ranges[lanelet.index()];
         &self.entries[range.first as usize..(range.first + range.count) as usize]
     }
 
     /// The hindmost vehicle on a lanelet.
     #[inline]
-    pub(crate) fn hindmost(&self, lanelet: LaneletId) -> Option<Entry> {
+    pub(crate) fn hindmost(&self, lanelet: LaneletIndex) -> Option<Entry> {
         self.on_lanelet(lanelet).first().copied()
     }
 
@@ -317,7 +317,7 @@ impl Index {
 
 /// The lanelets on which an agent is entered.
 #[inline]
-fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletId> {
+fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
     let lanelets = [position.lanelet, position.leaving];
     lanelets.into_iter().filter(|&id| id != NO_LANELET)
 }
@@ -337,7 +337,7 @@ mod tests {
     use proptest::prelude::*;
     use roadwright_scenario::{DynamicsLevel, Scenario};
 
-    fn agents(places: &[(LaneletId, LaneletId, f64)]) -> Agents {
+    fn agents(places: &[(LaneletIndex, LaneletIndex, f64)]) -> Agents {
         let mut agents = Agents::default();
         for (id, &(lanelet, leaving, s)) in (1u64..).zip(places) {
             agents.insert(Row {
@@ -367,8 +367,9 @@ mod tests {
             let places: Vec<_> = places
                 .into_iter()
                 .map(|(on, leaving, s)| {
-                    let leaving = if leaving > 5 || leaving == on { NO_LANELET } else { leaving };
-                    (on, leaving, s)
+                    let is_none = leaving > 5 || leaving == on;
+                    let leaving = if is_none { NO_LANELET } else { LaneletIndex::new(leaving) };
+                    (LaneletIndex::new(on), leaving, s)
                 })
                 .collect();
             let types = VehicleTypes::new(&Scenario::new("types"));
@@ -382,9 +383,9 @@ mod tests {
                 let bodies = Bodies { ground: &ground, agents: agents.lent(), dynamics: &dynamics };
                 index.rebuild(&bodies, &types);
             }
-            for lanelet in 0..6 {
+            for lanelet in LaneletIndex::up_to(6) {
                 let here = index.on_lanelet(lanelet);
-                let is_here = |p: &&(u32, u32, f64)| p.0 == lanelet || p.1 == lanelet;
+                let is_here = |p: &&(LaneletIndex, LaneletIndex, f64)| p.0 == lanelet || p.1 == lanelet;
                 prop_assert_eq!(here.len(), places.iter().filter(is_here).count());
                 prop_assert!(here.windows(2).all(|pair| pair[0].s <= pair[1].s));
                 prop_assert_eq!(index.hindmost(lanelet), here.first().copied());

@@ -4,7 +4,8 @@ use super::{Entry, Index, space};
 use crate::agents::{AgentIndex, AgentsRef};
 use crate::ground::Ground;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// How far a body goes on until it is out of the lane that it leaves, m.
 const WAY_TO_CHANGE: f64 = 10.0;
@@ -34,7 +35,7 @@ pub(super) struct Tail<'a> {
 impl<'a> Lanes<'a> {
     /// The part of a lane that those reach who come onto it: up to the hindmost vehicle that is between it
     /// and the lane beside. It may have to wait there for somebody on the other one.
-    pub(super) fn tail(self, lanelet: LaneletId) -> Tail<'a> {
+    pub(super) fn tail(self, lanelet: LaneletIndex) -> Tail<'a> {
         let all = self.index.on_lanelet(lanelet);
         // From back to front: the first one that is between two lanes is where those who come may have
         // to stop.
@@ -53,15 +54,18 @@ impl<'a> Lanes<'a> {
     }
 
     /// Where the first one stands who waits at the end of a lane, m: at its end, or at the stop line before it.
-    pub(super) fn queue_end(self, lanelet: LaneletId) -> f64 {
+    pub(super) fn queue_end(self, lanelet: LaneletIndex) -> f64 {
         self.ground.length(lanelet) - self.line_before_end(lanelet)
     }
 
     /// How far before the end of a lane the stop lines of the ways beyond lie, m; 0 for most.
-    pub(super) fn line_before_end(self, lanelet: LaneletId) -> f64 {
+    pub(super) fn line_before_end(self, lanelet: LaneletIndex) -> f64 {
         let ways = self.ground.successors(lanelet).iter();
         let lines = ways.filter_map(|&way| {
-            let (junction, path) = self.ground.contested(way)?;
+            let Connection {
+                junction,
+                number: path,
+            } = self.ground.contested(way)?;
             let has_buses = self.types.sets_lines_back;
             Some(self.ground.setback(junction, path, has_buses))
         });
@@ -69,7 +73,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Whether a vehicle on a lane is on another one as well.
-    fn is_between(self, entry: &Entry, lanelet: LaneletId) -> bool {
+    fn is_between(self, entry: &Entry, lanelet: LaneletIndex) -> bool {
         let position = &self.agents.position[entry.agent.index()];
         // On its way over from this lane, or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
@@ -81,7 +85,7 @@ impl<'a> Lanes<'a> {
     pub(crate) fn has_way_to_change(
         self,
         agent: AgentIndex,
-        (lanelet, s): (LaneletId, f64),
+        (lanelet, s): (LaneletIndex, f64),
         room: f64,
     ) -> bool {
         let mut others = self.index.on_lanelet(lanelet).iter();
@@ -114,7 +118,7 @@ impl<'a> Lanes<'a> {
 mod tests {
     use super::Lanes;
     use crate::testing::Stand;
-    use roadwright_scenario::lane_graph::LaneletId;
+    use roadwright_scenario::lane_graph::LaneletIndex;
 
     fn lanes(stand: &Stand) -> Lanes<'_> {
         Lanes {
@@ -126,7 +130,7 @@ mod tests {
     }
 
     /// A road of 300 m with two lanes, from the right.
-    fn road() -> (Stand, Vec<LaneletId>) {
+    fn road() -> (Stand, Vec<LaneletIndex>) {
         let stand = Stand::on(&[((0.0, 0.0), (300.0, 0.0), 2, 0)]);
         let lanes = stand.lanes_from_the_right();
         (stand, lanes)
@@ -148,7 +152,10 @@ mod tests {
         stand.agents.position[1].lanelet = left;
         stand.agents.position[1].leaving = right;
         stand.look();
-        let rear = 60.0 - lanes(&stand).vehicle_type(crate::agents::AgentIndex::new(1)).rear_overhang;
+        let rear = 60.0
+            - lanes(&stand)
+                .vehicle_type(crate::agents::AgentIndex::new(1))
+                .rear_overhang;
         let (old, new) = (lanes(&stand).tail(right), lanes(&stand).tail(left));
         assert_eq!((old.reach, old.there.len()), (rear, 1));
         assert_eq!((new.reach, new.there.len()), (rear, 0));

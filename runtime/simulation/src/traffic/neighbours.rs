@@ -24,6 +24,7 @@ use glam::DVec2;
 use rayon::prelude::*;
 use roadwright_geometry::heading_of;
 use roadwright_geometry::math::wrap_angle;
+use roadwright_scenario::LaneletIndex;
 
 /// Circles around bodies with less room than this between them are neighbours, m.
 const MARGIN: f64 = 8.0;
@@ -492,9 +493,10 @@ mod tests {
         let mut stand = Stand::crossing();
         stand.ground = Ground::new(&scenario);
         stand.index = Index::new(stand.ground.graph().lanelets().len());
-        let lanes = stand.ground.graph().lanelets().len() as u32;
-        let has_room = |&lanelet: &u32| stand.ground.lane_obstacles.room_aside(lanelet, true) > 0.0;
-        let free: Vec<u32> = (0..lanes).filter(has_room).collect();
+        let lanes = stand.ground.graph().indices();
+        let has_room =
+            |&lanelet: &LaneletIndex| stand.ground.lane_obstacles.room_aside(lanelet, true) > 0.0;
+        let free: Vec<LaneletIndex> = lanes.clone().filter(has_room).collect();
         let kinds = scenario.vehicle_types().len() as u64;
         let (mut stream, mut neighbours) = (Stream::new(3, "moves", 0), Neighbours::default());
         let (mut ids, mut with_others, mut with_obstacles, mut lists, mut changes) =
@@ -510,7 +512,7 @@ mod tests {
                 let any = stream.next_u64();
                 let lane = match step % 2 {
                     0 => free[(any % free.len() as u64) as usize],
-                    _ => (any % u64::from(lanes)) as u32,
+                    _ => LaneletIndex::from_index((any % lanes.len() as u64) as usize),
                 };
                 let length = stand.ground.length(lane);
                 let (s, speed) = (stream.next_in(0.0, length), stream.next_in(0.0, 14.0));
@@ -568,16 +570,16 @@ mod tests {
         }
         // As near to ways through the junction as they may be without a word.
         let bare = Ground::new(&scenario);
-        let of_lanelet = |id: u32| bare.graph().lanelet(id);
-        let lanes = bare.graph().lanelets().len() as u32;
-        for id in (0..lanes).filter(|&id| of_lanelet(id).is_connection()) {
+        let of_lanelet = |id: LaneletIndex| bare.graph().lanelet(id);
+        let lanes = bare.graph().indices();
+        for id in lanes.clone().filter(|&id| of_lanelet(id).is_connection()) {
             for (along, left) in [(0.2, -2.8), (0.5, -2.8), (0.5, 2.8), (0.8, 2.8)] {
                 let place = bare.line(id).pose(along * bare.length(id)).point(0.0, left);
-                let is_aside = |id: u32| {
+                let is_aside = |id: LaneletIndex| {
                     let mut points = bare.line(id).points();
                     points.all(|point| (point - place).length() > 2.76)
                 };
-                if (0..lanes).all(is_aside) {
+                if lanes.clone().all(is_aside) {
                     let DVec2 { x, y } = place;
                     put_post(&mut scenario, Shape::Circle { x, y, radius: 0.2 });
                 }
@@ -585,12 +587,13 @@ mod tests {
         }
         let mut stand = Stand::crossing();
         stand.ground = Ground::new(&scenario);
-        stand.index = Index::new(lanes as usize);
+        stand.index = Index::new(lanes.len());
         let mut stream = Stream::new(8, "bends", 0);
-        let agent = stand.car(1, &[0], 0.0, 0.0);
+        let agent = stand.car(1, &[LaneletIndex::new(0)], 0.0, 0.0);
         let (mut free, mut in_bends, mut near) = (0, 0, 0);
         for _ in 0..40_000 {
-            let lanelet = (stream.next_u64() % u64::from(lanes)) as u32;
+            let lanelet =
+                LaneletIndex::from_index((stream.next_u64() % lanes.len() as u64) as usize);
             let s = stream.next_in(-1.0, stand.ground.length(lanelet) + 1.0);
             let t = stream.next_in(-0.8, 0.8);
             let mut pose = stand.ground.line(lanelet).pose(s);

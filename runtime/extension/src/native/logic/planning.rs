@@ -10,7 +10,7 @@ use crate::native::roads::{FlatRoads, checked_route};
 use roadwright_agent::{ParameterSet, Planner, PlannerView, Step};
 use roadwright_plugin_api::abi::{ROW_NOT_WRITTEN, ROW_OK};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
-use roadwright_scenario::lane_graph::{LaneGraph, LaneletId};
+use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use roadwright_scenario::{LaneAccess, VehicleClass};
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ impl Planner for Native<AsPlanner> {
         step: &Step<'_>,
         view: &PlannerView<'_>,
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         let Some(active) = &self.active else {
@@ -48,14 +48,15 @@ impl Planner for Native<AsPlanner> {
 
 /// Whether a route that can be driven keeps the restrictions by way of roads, and leads no bus where it does
 /// not fit.
-fn is_allowed(graph: &LaneGraph, input: &PlannerInput, lanelets: &[LaneletId]) -> bool {
+fn is_allowed(graph: &LaneGraph, input: &PlannerInput, numbers: &[u32]) -> bool {
+    let lanelets: Vec<LaneletIndex> = numbers.iter().copied().map(LaneletIndex::new).collect();
     let class = VehicleClass::from_number(input.bus);
     // Who stands on the first one stands there.
-    let fits = |&lanelet: &LaneletId| {
+    let fits = |&lanelet: &LaneletIndex| {
         let access = graph.lanelet(lanelet).access;
         access != LaneAccess::Cars || access.admits(class)
     };
-    lanelets.iter().skip(1).all(fits) && graph.keeps_via_rules(lanelets)
+    lanelets.iter().skip(1).all(fits) && graph.keeps_via_rules(&lanelets)
 }
 
 impl Native<AsPlanner> {
@@ -88,7 +89,7 @@ impl Native<AsPlanner> {
         step: &Step<'_>,
         (view, roads): (&PlannerView<'_>, &FlatRoads),
         inputs: &[PlannerInput],
-        routes: &mut Vec<LaneletId>,
+        routes: &mut Vec<LaneletIndex>,
         outputs: &mut [PlannerOutput],
     ) {
         let count = inputs.len();
@@ -123,7 +124,7 @@ impl Native<AsPlanner> {
                 Some(Ok(lanelets)) if !is_unknown => {
                     output.start = routes.len() as u32;
                     output.count = lanelets.len() as u32;
-                    routes.extend_from_slice(lanelets);
+                    routes.extend(lanelets.iter().copied().map(LaneletIndex::new));
                 }
                 wrong => {
                     replaced += 1;

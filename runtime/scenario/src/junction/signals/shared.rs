@@ -16,6 +16,7 @@
 use super::walk::lengthen;
 use super::{Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes, stages};
 use crate::ids::RoadId;
+use crate::index::ConnectionIndex;
 use crate::junction::{Conflicts, ConnectingPath, Junction, Layout, Turn};
 use crate::junction_rules::SignalPlan;
 use crate::network::RoadNetwork;
@@ -196,7 +197,10 @@ fn let_through(
     for green in &mut signals.greens {
         for &path in &inside {
             let mut others = (0..green.len()).filter(|&other| green[other]);
-            if others.all(|other| !conflicts.are_in_conflict(path as u32, other as u32)) {
+            let own = ConnectionIndex::from_index(path);
+            if others
+                .all(|other| !conflicts.are_in_conflict(own, ConnectionIndex::from_index(other)))
+            {
                 // One after the other: those that got green here count as others for the next.
                 green[path] = true;
             }
@@ -498,7 +502,7 @@ mod tests {
                 assert!(along.iter().all(|green| *green == along[0]), "{along:?}");
                 // Who meets another one with green turns across the oncoming traffic, or out of its way.
                 for conflict in conflicts.list() {
-                    let (a, b) = (conflict.paths.0 as usize, conflict.paths.1 as usize);
+                    let (a, b) = (conflict.paths.0.index(), conflict.paths.1.index());
                     let turns = [a, b].map(|path| junction.paths[path].turn);
                     assert!(
                         !(green[a] && green[b])

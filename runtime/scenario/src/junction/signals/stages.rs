@@ -15,6 +15,7 @@ use super::super::right_of_way::Arms;
 use super::super::{ArmEnd, Conflicts, ConnectingPath, Junction};
 use super::{DEFAULT_CYCLE, Intergreen, MAX_GREEN, MIN_GREEN, Programme, Signals, StageTimes};
 use crate::ids::RoadId;
+use crate::index::ConnectionIndex;
 use crate::junction_rules::Movement;
 use crate::road::RoadEnd;
 use roadwright_geometry::math::atan2;
@@ -294,7 +295,10 @@ impl<'a> Plan<'a> {
             .iter()
             .flat_map(|&a| other.paths.iter().map(move |&b| (a, b)));
         pairs
-            .filter(|&(a, b)| self.conflicts.are_in_conflict(a as u32, b as u32))
+            .filter(|&(a, b)| {
+                let [a, b] = [a, b].map(ConnectionIndex::from_index);
+                self.conflicts.are_in_conflict(a, b)
+            })
             .all(|(a, b)| self.may_give_way((a, one), b) || self.may_give_way((b, other), a))
     }
 
@@ -376,7 +380,8 @@ impl<'a> Plan<'a> {
             .iter()
             .flat_map(|&a| starting.iter().map(move |&b| (a, b)));
         let needed = pairs.filter_map(|(a, b)| {
-            let (left, met) = self.conflicts.between(a as u32, b as u32)?;
+            let paths = [a, b].map(ConnectionIndex::from_index);
+            let (left, met) = self.conflicts.between(paths[0], paths[1])?;
             let speed = (LEAVING_SHARE * self.speeds[a]).max(LEAVING_SPEED);
             // Its rear has left the place when its front is a length beyond. The other one starts
             // with green and needs its own time to get there, which is taken off.

@@ -30,7 +30,7 @@ fn a_crossing_lies_between_the_corners_and_the_stop_line() {
             // Three ways lead away from the arm and three into it.
             assert_eq!(crossing.covered.len(), 6, "{:?}", crossing.covered);
             for covered in &crossing.covered {
-                let path = &junction.paths[covered.path as usize];
+                let path = &junction.paths[covered.path.index()];
                 let Taken { across, along } = covered.car;
                 let length = path.curve.as_ref().unwrap().length();
                 if path.from.road == crossing.road {

@@ -35,7 +35,7 @@ fn street_at_an_arc(radius: f64, is_ring: bool) -> Junction {
 fn a_ring_stays_round_through_its_junctions() {
     for is_ring in [true, false] {
         let junction = street_at_an_arc(18.0, is_ring);
-        let through = &junction.paths[path(&junction, 3, 2) as usize];
+        let through = &junction.paths[path(&junction, 3, 2).index()];
         let curve = through.curve.as_ref().unwrap();
         assert!((curve.max_curvature() * 18.0 - 1.0).abs() < 1e-6);
     }

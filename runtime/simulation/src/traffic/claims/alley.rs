@@ -37,7 +37,7 @@ use super::scene::Scene;
 use crate::agents::{AgentIndex, Refusal};
 use crate::ground::Ground;
 use roadwright_scenario::alleys::{AlleySide, AlleyWay};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};
 
 /// Who waits before an alley stands so far before it, m.
@@ -52,7 +52,7 @@ struct Hold {
     side: AlleySide,
     /// Index in the agent's route of the lanelet, and that.
     at: u32,
-    lanelet: LaneletId,
+    lanelet: LaneletIndex,
     /// Whether its front has reached the alley.
     has_entered: bool,
 }
@@ -137,7 +137,7 @@ impl Alleys {
         let is_sound = |hold: &Hold| {
             (hold.agent.index()) < agents
                 && (hold.side.0 as usize) < alleys
-                && (hold.lanelet as usize) < lanelets
+                && (hold.lanelet.index()) < lanelets
         };
         self.held.iter().all(is_sound)
             && self.waiting.iter().all(|one| (one.agent.index()) < agents)

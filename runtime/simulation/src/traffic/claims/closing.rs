@@ -12,7 +12,8 @@ use super::scene::{FAR, STANDING, Scene, Setting};
 use super::walls::Wall;
 use super::{Claims, Grant, Waits, Why};
 use crate::agents::{AgentIndex, AgentsRef};
-use roadwright_scenario::lane_graph::{LaneletId, LaneletKind};
+use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
+use roadwright_scenario::{Connection, JunctionIndex};
 
 /// Who is farther from a way is not looked at, m: everybody stops in less.
 const SIGHT: f64 = 100.0;
@@ -22,7 +23,7 @@ const SLACK: f64 = 0.5;
 
 /// The next way of an agent into a junction from which those who come are held back.
 struct WayIn {
-    junction: u32,
+    junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
     /// From the front to its start, m.
@@ -46,7 +47,7 @@ impl WayIn {
 
 /// A way of an agent through a junction where others cross, on which it meets nobody.
 struct FreeWay {
-    junction: u32,
+    junction: JunctionIndex,
     /// Index of the connection in the route.
     at: u32,
     /// From the front to its start, m; negative inside.
@@ -55,28 +56,32 @@ struct FreeWay {
 
 impl Claims {
     /// Lets nobody into some junctions any more, and opens all others.
-    pub(crate) fn close(&mut self, junctions: Vec<u32>) {
+    pub(crate) fn close(&mut self, junctions: Vec<JunctionIndex>) {
         self.closed = junctions;
     }
 
     /// Holds those who come back from some junctions, and from no others.
-    pub(crate) fn hold_back_from(&mut self, junctions: Vec<u32>) {
+    pub(crate) fn hold_back_from(&mut self, junctions: Vec<JunctionIndex>) {
         self.held_back = junctions;
     }
 
     /// The junctions from which those who come are held back.
-    pub(crate) fn held_back(&self) -> &[u32] {
+    pub(crate) fn held_back(&self) -> &[JunctionIndex] {
         &self.held_back
     }
 
     /// The junctions into which nobody is let any more.
-    pub(crate) fn closed(&self) -> &[u32] {
+    pub(crate) fn closed(&self) -> &[JunctionIndex] {
         &self.closed
     }
 
     /// The junctions before which somebody is nearer than where one would be held back, in growing order, each
     /// once. O(agents).
-    pub(crate) fn approached(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> Vec<u32> {
+    pub(crate) fn approached(
+        &self,
+        setting: Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> Vec<JunctionIndex> {
         let scene = setting.with(agents);
         let ways = drivers(agents).flat_map(|agent| scene.ways_in(agent));
         let near = ways.filter(|way| !way.is_before_hold());
@@ -119,7 +124,7 @@ impl Claims {
     }
 
     /// How far before the end of a lane vehicles are held back, m; 0 for most.
-    pub(super) fn kept_free_before_end(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
+    pub(super) fn kept_free_before_end(&self, lane: LaneletIndex, scene: &Scene<'_>) -> f64 {
         if self.held_back.is_empty() {
             return 0.0;
         }
@@ -140,7 +145,7 @@ impl Claims {
     }
 
     /// The junctions that are to be changed: nobody is let in any more, or those who come are held back.
-    pub(crate) fn changing(&self) -> &[u32] {
+    pub(crate) fn changing(&self) -> &[JunctionIndex] {
         match self.closed.is_empty() {
             true => &self.held_back,
             false => &self.closed,
@@ -149,7 +154,11 @@ impl Claims {
 
     /// The junctions in which somebody is, or comes into and cannot stop before, in growing order, each
     /// once. O(agents).
-    pub(crate) fn occupied(&self, setting: Setting<'_>, agents: AgentsRef<'_>) -> Vec<u32> {
+    pub(crate) fn occupied(
+        &self,
+        setting: Setting<'_>,
+        agents: AgentsRef<'_>,
+    ) -> Vec<JunctionIndex> {
         let scene = setting.with(agents);
         let freely = drivers(agents).flat_map(|agent| scene.free_ways(agent));
         let freely = freely.filter_map(|(agent, way)| {
@@ -172,7 +181,7 @@ impl Claims {
         let scene = setting.with(agents);
         let asking = self.scratch.requests.iter();
         let asking = asking.filter(|request| scene.agents.drives(request.agent));
-        let asking = asking.map(|request| (request.agent, request.path.0, request.at));
+        let asking = asking.map(|request| (request.agent, request.path.junction, request.at));
         let freely = drivers(agents).flat_map(|agent| scene.free_ways(agent));
         let freely = freely.map(|(agent, way)| (agent, way.junction, way.at));
         let mut coming = asking
@@ -188,7 +197,7 @@ impl Claims {
     /// What an agent waits for at a wall before a way without a conflict.
     pub(super) fn waits_before_closed(
         &self,
-        connection: LaneletId,
+        connection: LaneletIndex,
         scene: &Scene<'_>,
     ) -> Option<Waits> {
         let LaneletKind::Connection { junction, .. } = scene.ground.lanelet(connection).kind else {
@@ -221,8 +230,8 @@ fn drivers(agents: AgentsRef<'_>) -> impl Iterator<Item = AgentIndex> + '_ {
 }
 
 /// Junctions in growing order, each once.
-fn each_once(junctions: impl Iterator<Item = u32>) -> Vec<u32> {
-    let mut all: Vec<u32> = junctions.collect();
+fn each_once(junctions: impl Iterator<Item = JunctionIndex>) -> Vec<JunctionIndex> {
+    let mut all: Vec<JunctionIndex> = junctions.collect();
     all.sort_unstable();
     all.dedup();
     all
@@ -230,7 +239,7 @@ fn each_once(junctions: impl Iterator<Item = u32>) -> Vec<u32> {
 
 impl Scene<'_> {
     /// The junction that a moving agent has left a few metres ago.
-    fn just_left(&self, agent: AgentIndex) -> Option<u32> {
+    fn just_left(&self, agent: AgentIndex) -> Option<JunctionIndex> {
         let at = self.agents.progress[agent.index()].at.checked_sub(1)?;
         let lanelet = self.route(agent).lanelet(at)?;
         let LaneletKind::Connection { junction, .. } = self.ground.lanelet(lanelet).kind else {

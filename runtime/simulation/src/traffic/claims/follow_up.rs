@@ -11,7 +11,8 @@ use super::request::{Need, Request};
 use super::rule::is_locked;
 use super::scene::Scene;
 use super::{Claims, Grant};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, JunctionIndex};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -20,11 +21,11 @@ const FORGOTTEN_AFTER: f64 = 10.0;
 
 /// The steps in which somebody last drove over the lines with signs, by the lanelets that end there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct Entries(BTreeMap<LaneletId, u64>);
+pub(super) struct Entries(BTreeMap<LaneletIndex, u64>);
 
 impl Entries {
     /// The same on other roads; `lanelet` gives what a lanelet is there.
-    pub(super) fn moved(&self, lanelet: impl Fn(LaneletId) -> Option<LaneletId>) -> Self {
+    pub(super) fn moved(&self, lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>) -> Self {
         let entries = self.0.iter();
         Self(
             entries
@@ -34,8 +35,12 @@ impl Entries {
     }
 
     /// Notes that the holder of a grant in a junction drives over its line now.
-    pub(super) fn note(&mut self, (junction, grant): (u32, &Grant), scene: &Scene<'_>) {
-        if !scene.ground.way_in((junction, grant.path)).has_follow_up {
+    pub(super) fn note(&mut self, (junction, grant): (JunctionIndex, &Grant), scene: &Scene<'_>) {
+        if !scene
+            .ground
+            .way_in(Connection::new(junction, grant.path))
+            .has_follow_up
+        {
             return;
         }
         if let Some(line) = scene.lane_before(grant.agent, grant.at) {
@@ -50,7 +55,9 @@ impl Entries {
 impl Claims {
     /// Whether a vehicle would enter sooner after the one before it than the sign on its way lets it.
     pub(super) fn still_looks(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
-        let way = scene.ground.way_in((need.junction, need.path));
+        let way = scene
+            .ground
+            .way_in(Connection::new(need.junction, need.path));
         let is_free = !way.has_follow_up
             || need.at != request.at
             || !way.gives_way_to_any
@@ -62,7 +69,7 @@ impl Claims {
             return false;
         };
         // Who has been let in and is on its way to the line has not been noted yet.
-        let grants = self.granted[need.junction as usize].iter();
+        let grants = self.granted[need.junction.index()].iter();
         let coming = grants.filter(|grant| {
             !grant.has_entered
                 && grant.agent != request.agent

@@ -25,8 +25,9 @@ use super::{Claims, Scratch, Setting};
 use crate::agents::{AgentIndex, ClaimColumns, Refusal};
 use crate::clock::Clock;
 use roadwright_agent::Rate;
+use roadwright_scenario::Connection;
 use roadwright_scenario::junction::Light;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// How often rings are looked for, Hz.
 const RATE: f64 = 1.0;
@@ -65,11 +66,11 @@ struct Head {
 impl Head {
     /// Whether its way in has a signal.
     fn needs_green(&self, scene: &Scene<'_>) -> bool {
-        scene.ground.signals(self.request.path.0).is_some()
+        scene.ground.signals(self.request.path.junction).is_some()
     }
 
     /// Its id, and the junction and path that it waits to enter.
-    fn way_in(&self) -> (u64, (u32, u32)) {
+    fn way_in(&self) -> (u64, Connection) {
         (self.request.id, self.request.path)
     }
 }
@@ -81,8 +82,8 @@ pub(crate) struct WayRound {
     /// Index in its route of the connection in whose place it takes another one.
     pub(crate) at: u32,
     /// That one, and the lane beyond it.
-    pub(crate) connection: LaneletId,
-    pub(crate) exit: LaneletId,
+    pub(crate) connection: LaneletIndex,
+    pub(crate) exit: LaneletIndex,
 }
 
 /// A ring that stands.
@@ -168,7 +169,7 @@ impl Claims {
     }
 
     /// Who waits for green with a ring of full lanes: id, junction and path.
-    pub(crate) fn asks_for_green(&self) -> &[(u64, (u32, u32))] {
+    pub(crate) fn asks_for_green(&self) -> &[(u64, Connection)] {
         &self.scratch.asks_for_green
     }
 
@@ -319,12 +320,12 @@ impl Claims {
             let distance = -scene.front(head.request.agent, need.at);
             let is_first = need.at == head.request.at;
             // At amber it may not get away before the light is red, and the others would wait for it.
-            let is_green = scene.light((need.junction, need.path)) == Light::Green;
+            let is_green = scene.light(Connection::new(need.junction, need.path)) == Light::Green;
             if is_first && distance > AT_LINE || need.has_law && !is_green {
                 return false;
             }
             let junction = JunctionState {
-                inside: &self.granted[need.junction as usize],
+                inside: &self.granted[need.junction.index()],
                 pending: &scratch.pending,
                 approaches: of_junction(&scratch.approaches, need.junction),
             };
@@ -346,7 +347,7 @@ impl Claims {
     /// and the others count on it.
     fn keep_at_amber(&mut self, agent: AgentIndex, needs: &[Need]) {
         for need in needs {
-            let grants = &mut self.granted[need.junction as usize];
+            let grants = &mut self.granted[need.junction.index()];
             for grant in grants.iter_mut().filter(|grant| grant.agent == agent) {
                 grant.is_in_ring = true;
             }
@@ -370,9 +371,12 @@ impl Claims {
             return Vec::new();
         };
         let class = scene.vehicle_type(agent).class;
-        let way = |&connection: &LaneletId| {
+        let way = |&connection: &LaneletIndex| {
             let exit = *graph.successors(connection).first()?;
-            let (junction, path) = scene.ground.contested(connection)?;
+            let Connection {
+                junction,
+                number: path,
+            } = scene.ground.contested(connection)?;
             let need = Need {
                 junction,
                 path,
@@ -408,7 +412,7 @@ fn are_in_conflict(one: &[Need], other: &[Need], scene: &Scene<'_>) -> bool {
 
 /// Who stands first in the queue that fills a lane: the foremost on it, or on the lanes that it goes on
 /// to, up to where it waits.
-fn blocker(exit: LaneletId, scene: &Scene<'_>) -> Option<AgentIndex> {
+fn blocker(exit: LaneletIndex, scene: &Scene<'_>) -> Option<AgentIndex> {
     foremost_of(foremost(exit, scene)?, scene)
 }
 
@@ -434,7 +438,7 @@ fn foremost_of(mut first: AgentIndex, scene: &Scene<'_>) -> Option<AgentIndex> {
 
 /// Who is first in the queue at the start of a lane: the foremost on it or, where one in the queue waits for
 /// a gap on the lane beside, the foremost there.
-fn foremost(lane: LaneletId, scene: &Scene<'_>) -> Option<AgentIndex> {
+fn foremost(lane: LaneletIndex, scene: &Scene<'_>) -> Option<AgentIndex> {
     let mut lane = lane;
     for _ in 0..MOST_LANES_BESIDE {
         let all = scene.index.on_lanelet(lane);

@@ -5,6 +5,7 @@ use super::walls::Meeting;
 use super::{Claims, Grant, Scene, Setting};
 use crate::agents::{AgentIndex, AgentsRef};
 use roadwright_scenario::junction::Light;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// What an agent has been granted at a junction.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,7 +16,7 @@ pub struct Ticket {
     /// The agent.
     pub agent: u64,
     /// The path that it is for, by its number in the junction.
-    pub path: u32,
+    pub path: ConnectionIndex,
     /// Whether its front has passed the stop line.
     pub has_entered: bool,
     /// Whether it was let in; if not, it is inside nevertheless, and others keep off it.
@@ -30,12 +31,12 @@ impl Claims {
     /// What a junction has granted, in the order of its tickets. O(tickets^2).
     pub(crate) fn tickets_of(
         &self,
-        junction: u32,
+        junction: JunctionIndex,
         setting: Setting<'_>,
         agents: AgentsRef<'_>,
     ) -> Vec<Ticket> {
         let scene = &setting.with(agents);
-        let granted = &self.granted[junction as usize];
+        let granted = &self.granted[junction.index()];
         let ticket = |(number, grant): (u32, &Grant)| {
             let claim = &agents.claim[grant.agent.index()];
             let waits = claim.wall_at == grant.at + 1;
@@ -65,8 +66,8 @@ impl Claims {
     }
 
     /// The agents that a junction has granted something.
-    pub(crate) fn holders(&self, junction: u32) -> impl Iterator<Item = AgentIndex> + '_ {
-        self.granted[junction as usize]
+    pub(crate) fn holders(&self, junction: JunctionIndex) -> impl Iterator<Item = AgentIndex> + '_ {
+        self.granted[junction.index()]
             .iter()
             .map(|grant| grant.agent)
     }
@@ -76,15 +77,20 @@ impl Claims {
     /// signs to stop at are those of a vehicle, and do not count.
     pub(crate) fn is_free(
         &self,
-        (junction, path): (u32, u32),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         setting: Setting<'_>,
         agents: AgentsRef<'_>,
     ) -> bool {
         let scene = &setting.with(agents);
-        if scene.light((junction, path)) != Light::Green || scene.is_walked((junction, path)) {
+        if scene.light(Connection::new(junction, path)) != Light::Green
+            || scene.is_walked(Connection::new(junction, path))
+        {
             return false;
         }
-        let granted = &self.granted[junction as usize];
+        let granted = &self.granted[junction.index()];
         let own = granted.iter().find(|grant| grant.path == path);
         if let Some(own) = own {
             // Somebody has been let in along it already, or waits inside for those before.
@@ -94,17 +100,25 @@ impl Claims {
             let way = (path, grant.agent);
             Meeting::of(junction, way, grant, scene).is_some()
         };
-        !granted.iter().any(is_in_the_way) && !self.has_to_give_way((junction, path), scene)
+        !granted.iter().any(is_in_the_way)
+            && !self.has_to_give_way(Connection::new(junction, path), scene)
     }
 
-    fn has_to_give_way(&self, (junction, path): (u32, u32), scene: &Scene<'_>) -> bool {
+    fn has_to_give_way(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        scene: &Scene<'_>,
+    ) -> bool {
         let right = &scene.ground.law(junction).right_of_way;
         let gap = right.critical_gap(path);
         let coming = self.scratch.approaches.iter();
         let mut first = coming.filter(|other| {
-            other.path.0 == junction
+            other.path.junction == junction
                 && scene.agents.drives(other.agent)
-                && scene.gives_way(junction, path, other.path.1)
+                && scene.gives_way(junction, path, other.path.number)
         });
         first.any(|other| {
             !scene.light(other.path).is_red()

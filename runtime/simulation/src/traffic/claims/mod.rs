@@ -99,7 +99,8 @@ pub(crate) use gridlock::{StuckRing, WayRound};
 pub use look::Ticket;
 use request::{Approach, Need, Request};
 use roadwright_scenario::alleys::AlleySide;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use rule::Pending;
 use scene::Scene;
 pub(crate) use scene::Setting;
@@ -122,11 +123,11 @@ const LAST_TICKET: u64 = 1 << 62;
 struct Grant {
     agent: AgentIndex,
     /// Number of the connection in its junction.
-    path: u32,
+    path: ConnectionIndex,
     /// Index of the connection in the agent's route: a route can lead through one junction twice.
     at: u32,
     /// Lanelet beyond the junction.
-    exit: LaneletId,
+    exit: LaneletIndex,
     /// Of two whose ways meet, the lower one passes first.
     ticket: u64,
     /// How long it is expected to be held up by others, s.
@@ -171,7 +172,11 @@ impl PartialEq for Noted {
 
 impl Grant {
     /// For who is let in alone, and has not entered yet.
-    fn new(agent: AgentIndex, (path, at, exit): (u32, u32, LaneletId), ticket: u64) -> Self {
+    fn new(
+        agent: AgentIndex,
+        (path, at, exit): (ConnectionIndex, u32, LaneletIndex),
+        ticket: u64,
+    ) -> Self {
         Self {
             agent,
             path,
@@ -196,7 +201,7 @@ pub(crate) struct Claims {
     /// Grants of each junction, in the order of their tickets.
     granted: Vec<Vec<Grant>>,
     /// Junctions with a grant. Few of thousands have one, and only those are visited in a step.
-    busy: Vec<u32>,
+    busy: Vec<JunctionIndex>,
     /// The next ticket.
     next_ticket: u64,
     counts: LawCounts,
@@ -212,13 +217,13 @@ pub(crate) struct Claims {
     is_overdue: bool,
     /// Junctions that are to be changed: nobody is let in any more. Not saved: edits that wait are not.
     #[serde(skip)]
-    closed: Vec<u32>,
+    closed: Vec<JunctionIndex>,
     /// Junctions from which those who come are held back, since their stop lines are to move outward.
     #[serde(skip)]
-    held_back: Vec<u32>,
+    held_back: Vec<JunctionIndex>,
     /// Junctions and paths on which bodies off the lanes are, in order. Noted anew before each decision.
     #[serde(skip)]
-    taken: Vec<(u32, u32)>,
+    taken: Vec<Connection>,
     /// Rings are left as they are: what a test compares with.
     #[cfg(test)]
     #[serde(skip)]
@@ -255,10 +260,10 @@ struct Scratch {
     has_decided: bool,
     arrivals: Vec<Arrival>,
     /// Lanes before signals whose first vehicle has no room beyond.
-    blocked: Vec<LaneletId>,
+    blocked: Vec<LaneletIndex>,
     walls: Vec<(AgentIndex, walls::Wall)>,
     stuck: Vec<StuckRing>,
-    asks_for_green: Vec<(u64, (u32, u32))>,
+    asks_for_green: Vec<(u64, Connection)>,
 }
 
 // Scratch is not state: claims with different leftovers are equal.
@@ -271,9 +276,9 @@ impl PartialEq for Scratch {
 /// A grant, as other parts of traffic read it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
-    pub(super) junction: u32,
+    pub(super) junction: JunctionIndex,
     pub(super) agent: AgentIndex,
-    pub(super) path: u32,
+    pub(super) path: ConnectionIndex,
     /// Index of the connection in the agent's route.
     pub(super) at: u32,
 }
@@ -283,7 +288,7 @@ impl Claims {
     pub(super) fn held(&self) -> impl Iterator<Item = Held> + '_ {
         let busy = self.busy.iter();
         busy.flat_map(|&junction| {
-            let grants = self.granted[junction as usize].iter();
+            let grants = self.granted[junction.index()].iter();
             let invited = grants.filter(|grant| grant.is_invited);
             invited.map(move |grant| Held {
                 junction,
@@ -292,6 +297,11 @@ impl Claims {
                 at: grant.at,
             })
         })
+    }
+
+    /// The grants of all junctions.
+    fn by_junction(&self) -> impl Iterator<Item = (JunctionIndex, &Vec<Grant>)> {
+        JunctionIndex::up_to(self.granted.len()).zip(&self.granted)
     }
 
     pub(crate) fn new(junctions: usize) -> Self {
@@ -309,7 +319,7 @@ impl Claims {
         let held: usize = self
             .busy
             .iter()
-            .map(|&at| self.granted[at as usize].len())
+            .map(|&at| self.granted[at.index()].len())
             .sum();
         held * size_of::<Grant>() + self.scratch.requests.capacity() * size_of::<Request>()
     }
@@ -317,7 +327,7 @@ impl Claims {
     /// All of it for a hash, with ids in the place of indices: the same wherever agents are stored.
     pub(crate) fn hashed(&self, id_of: impl Fn(AgentIndex) -> u64) -> impl Serialize {
         let mut granted = Vec::new();
-        for (junction, grants) in (0u32..).zip(&self.granted) {
+        for (junction, grants) in self.by_junction() {
             // In the order of tickets, which decides.
             granted.extend(grants.iter().map(|grant| {
                 let id = id_of(grant.agent);
@@ -342,12 +352,12 @@ impl Claims {
     pub(crate) fn fits(&self, ground: &Ground, agents: usize) -> bool {
         let junctions = ground.junction_count();
         let lanelets = ground.graph().lanelets().len();
-        let is_sound = |(junction, grants): (usize, &Vec<Grant>)| {
-            let paths = ground.law(junction as u32).conflicts.path_count();
+        let is_sound = |(junction, grants): (JunctionIndex, &Vec<Grant>)| {
+            let paths = ground.law(junction).conflicts.path_count();
             let exists = |grant: &Grant| {
-                (grant.path as usize) < paths
+                (grant.path.index()) < paths
                     && (grant.agent.index()) < agents
-                    && (grant.exit as usize) < lanelets
+                    && grant.exit.index() < lanelets
             };
             grants.is_sorted_by_key(|grant| grant.ticket) && grants.iter().all(exists)
         };
@@ -358,17 +368,20 @@ impl Claims {
             && are_distinct(&self.busy)
             && self.alleys.fits(ground, agents)
             && self.longest_waits.len() == junctions
-            && self.granted.iter().enumerate().all(is_sound)
-            && busy.all(|&junction| (junction as usize) < junctions)
+            && self.by_junction().all(is_sound)
+            && busy.all(|&junction| (junction.index()) < junctions)
     }
 
     /// Lets a vehicle in, on the connection at an index of its route; it may be inside already.
     pub(crate) fn hold(
         &mut self,
         agent: AgentIndex,
-        (junction, path): (u32, u32),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         at: u32,
-        exit: LaneletId,
+        exit: LaneletIndex,
         is_inside: bool,
     ) {
         let ticket = self.draw_ticket();
@@ -384,8 +397,11 @@ impl Claims {
     pub(crate) fn hold_standing(
         &mut self,
         agent: AgentIndex,
-        (junction, path): (u32, u32),
-        (at, exit): (u32, LaneletId),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        (at, exit): (u32, LaneletIndex),
         front: f64,
     ) {
         let ticket = self.draw_ticket();
@@ -404,8 +420,8 @@ impl Claims {
         ticket
     }
 
-    fn add(&mut self, junction: u32, grant: Grant) {
-        let list = &mut self.granted[junction as usize];
+    fn add(&mut self, junction: JunctionIndex, grant: Grant) {
+        let list = &mut self.granted[junction.index()];
         if list.is_empty() {
             self.busy.push(junction);
         }
@@ -415,8 +431,8 @@ impl Claims {
     }
 
     /// A ticket that is lower than one of a junction and higher than those before it.
-    fn ticket_before(&self, junction: u32, ticket: u64) -> u64 {
-        let list = &self.granted[junction as usize];
+    fn ticket_before(&self, junction: JunctionIndex, ticket: u64) -> u64 {
+        let list = &self.granted[junction.index()];
         let place = list.partition_point(|grant| grant.ticket < ticket);
         let lower = place.checked_sub(1).map(|i| list[i].ticket);
         // After twenty in one gap two have the same one: then they go in the order of the list.
@@ -429,13 +445,16 @@ impl Claims {
     pub(crate) fn hold_inside(
         &mut self,
         agent: AgentIndex,
-        (junction, path): (u32, u32),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         at: u32,
-        exit: LaneletId,
+        exit: LaneletIndex,
     ) {
         let next = self.draw_ticket();
         // One below the lowest: it is inside already, so it waits for nobody, and all others for it.
-        let first = self.granted[junction as usize].first();
+        let first = self.granted[junction.index()].first();
         let ticket = first.map_or(next, |first| first.ticket.saturating_sub(1));
         let grant = Grant {
             has_entered: true,
@@ -494,8 +513,8 @@ impl Claims {
     }
 
     /// Whether a vehicle holds the connection at an index of its route.
-    pub(crate) fn has(&self, agent: AgentIndex, junction: u32, at: u32) -> bool {
-        let list = &self.granted[junction as usize];
+    pub(crate) fn has(&self, agent: AgentIndex, junction: JunctionIndex, at: u32) -> bool {
+        let list = &self.granted[junction.index()];
         list.iter()
             .any(|grant| grant.agent == agent && grant.at == at)
     }
@@ -506,16 +525,23 @@ impl Claims {
     pub(crate) fn take_over(
         &mut self,
         held: &Self,
-        lanelet: impl Fn(LaneletId) -> Option<LaneletId>,
-        moved: impl Fn(AgentIndex, u32, u32) -> Option<((u32, u32), LaneletId)>,
+        lanelet: impl Fn(LaneletIndex) -> Option<LaneletIndex>,
+        moved: impl Fn(AgentIndex, JunctionIndex, u32) -> Option<(Connection, LaneletIndex)>,
     ) {
         (self.next_ticket, self.counts) = (held.next_ticket, held.counts);
         self.gridlocked.clone_from(&held.gridlocked);
         self.entries = held.entries.moved(lanelet);
         // Grants are moved one by one: an edit can split a junction or give its connections other numbers.
-        for (junction, grants) in (0u32..).zip(&held.granted) {
+        for (junction, grants) in held.by_junction() {
             for grant in grants {
-                if let Some(((junction, path), exit)) = moved(grant.agent, junction, grant.at) {
+                if let Some((
+                    Connection {
+                        junction,
+                        number: path,
+                    },
+                    exit,
+                )) = moved(grant.agent, junction, grant.at)
+                {
                     self.add(
                         junction,
                         Grant {
@@ -550,10 +576,13 @@ impl Claims {
     pub(crate) fn are_in_conflict(
         &self,
         agent: AgentIndex,
-        (junction, path): (u32, u32),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         ground: &Ground,
     ) -> bool {
-        let mut others = self.granted[junction as usize].iter();
+        let mut others = self.granted[junction.index()].iter();
         others.any(|grant| grant.agent != agent && ground.in_conflict(junction, path, grant.path))
     }
 
@@ -584,7 +613,7 @@ impl Claims {
         // A junction leaves the list of busy ones with its last grant; `hold` puts it back.
         let granted = &mut self.granted;
         self.busy.retain(|&junction| {
-            let list = &mut granted[junction as usize];
+            let list = &mut granted[junction.index()];
             list.retain(&stays);
             !list.is_empty()
         });

@@ -7,6 +7,7 @@ use crate::ground::Ground;
 use crate::traffic::index::OffLane;
 use roadwright_geometry::centre_line::CentreLine;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::Connection;
 
 /// What a car on a way covers beside its middle, m, with a hand's breadth.
 const HALF_WIDTH: f64 = 1.1;
@@ -35,9 +36,11 @@ impl Claims {
     pub(super) fn is_taken(&self, needs: &[Need]) -> bool {
         let taken = &self.taken;
         !taken.is_empty()
-            && needs
-                .iter()
-                .any(|need| taken.binary_search(&(need.junction, need.path)).is_ok())
+            && needs.iter().any(|need| {
+                taken
+                    .binary_search(&Connection::new(need.junction, need.path))
+                    .is_ok()
+            })
     }
 }
 

@@ -6,6 +6,7 @@ use super::scene::{Given, Scene};
 use super::{Claims, Grant, Scratch};
 use crate::agents::{AgentIndex, ClaimColumns, Refusal};
 use crate::traffic::people::{Over, People};
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// A vehicle is let in if it has left a lane of a crossing so long before somebody comes there, s.
 const TIME_BEFORE_PEOPLE: f64 = 1.0;
@@ -18,7 +19,10 @@ impl Scene<'_> {
     fn is_kept_by_people(
         &self,
         (agent, at): (AgentIndex, u32),
-        (junction, path): (u32, u32),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         slack: f64,
     ) -> bool {
         let crossings = self.ground.crossings();
@@ -42,7 +46,13 @@ impl Scene<'_> {
 
     /// Whether somebody on foot is, or within a moment will be, where one drives along a path of a
     /// junction.
-    pub(super) fn is_walked(&self, (junction, path): (u32, u32)) -> bool {
+    pub(super) fn is_walked(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> bool {
         let crossings = self.ground.crossings();
         let mut numbers = crossings.of_junction(junction);
         numbers.any(|number| {
@@ -63,16 +73,30 @@ impl Scene<'_> {
     /// Whether people keep a vehicle that asks out of a junction.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
         let who = (request.agent, need.at);
-        self.is_kept_by_people(who, (need.junction, need.path), TIME_BEFORE_PEOPLE)
+        self.is_kept_by_people(
+            who,
+            Connection::new(need.junction, need.path),
+            TIME_BEFORE_PEOPLE,
+        )
     }
 
     /// Whether the holder of a grant that has not entered, and whose front is so far before the stop
     /// line, m, has to give it back to people: it can still stop.
-    pub(super) fn is_stopped_by_people(&self, junction: u32, grant: &Grant, distance: f64) -> bool {
+    pub(super) fn is_stopped_by_people(
+        &self,
+        junction: JunctionIndex,
+        grant: &Grant,
+        distance: f64,
+    ) -> bool {
         let speed = self.speed(grant.agent);
         let braking = self.braking(grant.agent, STOPPING_FOR_PEOPLE);
         let can_stop = speed * speed <= 2.0 * braking * (distance - speed * self.period).max(0.0);
-        can_stop && self.is_kept_by_people((grant.agent, grant.at), (junction, grant.path), 0.0)
+        can_stop
+            && self.is_kept_by_people(
+                (grant.agent, grant.at),
+                Connection::new(junction, grant.path),
+                0.0,
+            )
     }
 }
 
@@ -102,7 +126,7 @@ impl Claims {
     /// What vehicles that have been let in, and have not left a crossing, take of it.
     pub(super) fn over(&self, crossing: u32, scene: &Scene<'_>) -> Vec<Over> {
         let site = &scene.ground.crossings().sites()[crossing as usize];
-        let grants = self.granted[site.junction as usize].iter();
+        let grants = self.granted[site.junction.index()].iter();
         let over = grants.filter_map(|grant| {
             let taken = site.taken(grant.path, scene.is_long(grant.agent))?;
             let way = taken.along.to - scene.rear_of(grant);
@@ -125,7 +149,7 @@ impl Claims {
         out.clear();
         for &crossing in busy {
             let junction = scene.ground.crossings().sites()[crossing as usize].junction;
-            for grant in &self.granted[junction as usize] {
+            for grant in &self.granted[junction.index()] {
                 // Between the junctions of a chain nobody can stand: only the first one is given back.
                 let may_stop = grant.is_invited && grant.is_first;
                 let distance = scene.before_line(junction, grant);
@@ -148,7 +172,7 @@ impl Claims {
         scene: &Scene<'_>,
     ) -> f64 {
         let site = &scene.ground.crossings().sites()[crossing as usize];
-        let leads_over = |path: u32| site.taken(path, false).is_some();
+        let leads_over = |path: ConnectionIndex| site.taken(path, false).is_some();
         // Time at a red light is no wait for people.
         let with_green = |age: f64| match scene.ground.signals(site.junction) {
             Some(_) => age.min(scene.signals.time_in_stage(
@@ -159,12 +183,15 @@ impl Claims {
             None => age,
         };
         let asking = requests.iter().filter(|request| {
-            let (junction, path) = request.path;
+            let Connection {
+                junction,
+                number: path,
+            } = request.path;
             let refused = scene.agents.claim[request.agent.index()].refused;
             junction == site.junction && refused == Refusal::People && leads_over(path)
         });
         let asking = asking.map(|request| request.age(scene));
-        let grants = self.granted[site.junction as usize].iter();
+        let grants = self.granted[site.junction.index()].iter();
         let let_in =
             grants.filter(|grant| grant.is_invited && !grant.has_entered && leads_over(grant.path));
         let let_in = let_in.map(|grant| {

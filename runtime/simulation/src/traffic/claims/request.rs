@@ -8,7 +8,8 @@ use crate::agents::{AgentIndex, AgentsRef, ClaimColumns, LanePosition, Motion};
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use std::hint::black_box;
 
 /// A vehicle asks this much before its braking distance reaches the stop line, m: then a free junction
@@ -37,19 +38,19 @@ pub(super) struct Request {
     /// Index of the first contested connection in its route.
     pub(super) at: u32,
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
 }
 
 /// A contested connection that a request needs.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Need {
-    pub(super) junction: u32,
+    pub(super) junction: JunctionIndex,
     /// Number of the connection in the junction.
-    pub(super) path: u32,
+    pub(super) path: ConnectionIndex,
     /// Index of the connection in the route.
     pub(super) at: u32,
     /// Lanelet beyond the junction.
-    pub(super) exit: LaneletId,
+    pub(super) exit: LaneletIndex,
     /// Whether its signals and signs count: it is the first one, or there were only narrow bends before.
     pub(super) has_law: bool,
 }
@@ -71,7 +72,7 @@ impl Request {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Approach {
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
     pub(super) agent: AgentIndex,
     /// Index of the connection in its route.
     pub(super) at: u32,
@@ -102,7 +103,13 @@ impl Scene<'_> {
             // A connection that nothing conflicts with needs no grant, but it is no place to stand
             // either; as a lanelet of the route its length counts as room like that of a lane.
             match (self.ground.contested(lanelet), route.lanelet(at + 1)) {
-                (Some((junction, path)), Some(exit)) => {
+                (
+                    Some(Connection {
+                        junction,
+                        number: path,
+                    }),
+                    Some(exit),
+                ) => {
                     out.push(Need {
                         junction,
                         path,
@@ -143,7 +150,7 @@ impl Scene<'_> {
         let (mut first, mut room) = (grant.at, 0.0);
         for at in (0..grant.at).rev() {
             let lanelet = route.lanelet(at)?;
-            if let Some((junction, _)) = self.ground.contested(lanelet) {
+            if let Some(Connection { junction, .. }) = self.ground.contested(lanelet) {
                 if self.ground.is_ruled(junction) {
                     return None;
                 }
@@ -168,7 +175,7 @@ impl Scene<'_> {
         let contested = route
             .lanelet(connection)
             .and_then(|lanelet| self.ground.contested(lanelet));
-        let Some((junction, _)) = contested else {
+        let Some(Connection { junction, .. }) = contested else {
             return false;
         };
         // On the lanelets up to the junction nobody may be ahead who still waits. Who does not drive into it
@@ -184,7 +191,7 @@ impl Scene<'_> {
                 let lanelets = (from..to).filter_map(|at| other.lanelet(at));
                 lanelets
                     .filter_map(|lanelet| self.ground.contested(lanelet))
-                    .any(|(found, _)| found == junction)
+                    .any(|found| found.junction == junction)
             };
             let at = self.agents.progress[entry.agent.index()].at;
             let granted_to = self.agents.claim[entry.agent.index()].granted_to;
@@ -203,7 +210,7 @@ impl Scene<'_> {
 
     /// Whether a queue reaches back to the end of a lane over a way that nobody else meets. Nobody asks for those,
     /// so one may stand there for long; who is behind and turns off would keep others out meanwhile.
-    fn reaches_back_to(&self, lane: LaneletId) -> bool {
+    fn reaches_back_to(&self, lane: LaneletIndex) -> bool {
         let mut ways = self.ground.successors(lane).iter();
         ways.any(|&way| {
             self.index.hindmost(way).is_some_and(|last| {
@@ -294,7 +301,7 @@ pub(super) fn collect(
         let Some((at, path, distance)) = next else {
             continue;
         };
-        if ground.looks_out(path.0) {
+        if ground.looks_out(path.junction) {
             approaches.push(Approach {
                 path,
                 agent: AgentIndex::from_index(index),
@@ -330,7 +337,8 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
         routes.get(progress.route).lanelet(progress.at + 1)
     };
     let here = on_lanes.clone().map(|agent| {
-        ground.length(agents.position[agent].lanelet) + f64::from(next(agent).unwrap_or(0))
+        ground.length(agents.position[agent].lanelet)
+            + next(agent).map_or(0.0, |id| f64::from(id.number()))
     });
     black_box(here.sum::<f64>());
     let ahead = on_lanes.filter_map(next);
@@ -344,10 +352,10 @@ fn warm(ground: &Ground, routes: &Routes, agents: AgentsRef<'_>, from: usize) {
 fn next_contested(
     ground: &Ground,
     route: &Route,
-    from: (u32, LaneletId),
+    from: (u32, LaneletIndex),
     (mut distance, reach): (f64, f64),
     granted_to: u32,
-) -> Option<(u32, (u32, u32), f64)> {
+) -> Option<(u32, Connection, f64)> {
     let (mut at, mut before) = from;
     while distance < reach {
         at += 1;

@@ -7,7 +7,8 @@ use super::{Claims, Grant};
 use crate::agents::AgentIndex;
 use crate::ground::{Ground, Ring};
 use crate::route::{Route, place_to_wait};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::Connection;
+use roadwright_scenario::lane_graph::LaneletIndex;
 
 /// Who has been seeking a gap for so long, s, within so many metres of the end of its lane, gets the room that
 /// becomes free on the lane beside.
@@ -41,7 +42,7 @@ const MOST_LANES: usize = 4;
 #[derive(Clone, Copy)]
 struct Part {
     at: u32,
-    lane: LaneletId,
+    lane: LaneletIndex,
     begin: f64,
 }
 
@@ -52,7 +53,7 @@ struct LanesBeyond {
 }
 
 impl LanesBeyond {
-    fn of(at: u32, lane: LaneletId) -> Self {
+    fn of(at: u32, lane: LaneletIndex) -> Self {
         let begin = 0.0;
         Self {
             parts: [Part { at, lane, begin }; MOST_LANES],
@@ -224,7 +225,7 @@ impl Claims {
 
     /// Up to where those drive up on a lane who are held back before a junction that changes, m; its end for
     /// most.
-    fn held_up_to(&self, lane: LaneletId, scene: &Scene<'_>) -> f64 {
+    fn held_up_to(&self, lane: LaneletIndex, scene: &Scene<'_>) -> f64 {
         scene.ground.length(lane) - self.kept_free_before_end(lane, scene)
     }
 
@@ -251,16 +252,22 @@ impl Claims {
     fn keeps_its_turn(
         &self,
         agent: AgentIndex,
-        (at, (junction, path)): (u32, (u32, u32)),
+        (
+            at,
+            Connection {
+                junction,
+                number: path,
+            },
+        ): (u32, Connection),
         scene: &Scene<'_>,
     ) -> bool {
-        let mut held = self.granted[junction as usize].iter();
+        let mut held = self.granted[junction.index()].iter();
         let held = held.find(|grant| (grant.agent, grant.at) == (agent, at));
         held.is_some_and(|grant| {
             let enters = || {
                 grant.has_entered
                     || !grant.is_first
-                    || scene.is_bound_to_enter(grant, (junction, path))
+                    || scene.is_bound_to_enter(grant, Connection::new(junction, path))
             };
             let is_open = !self.closed.contains(&junction) && !self.held_back().contains(&junction);
             grant.is_invited && f64::from(grant.delay) <= LONGEST_WAIT_INSIDE && is_open && enters()
@@ -272,7 +279,7 @@ impl Claims {
     /// everybody.
     fn ring_has_room(&self, ring: &Ring, request: &Request, scene: &Scene<'_>) -> bool {
         let agents = scene.agents;
-        let is_there = |agent: AgentIndex, lanelet: LaneletId| {
+        let is_there = |agent: AgentIndex, lanelet: LaneletIndex| {
             agents.position[agent.index()].lanelet == lanelet && agent != request.agent
         };
         let driving = ring.lanelets.iter().flat_map(|&lanelet| {
@@ -283,7 +290,7 @@ impl Claims {
         });
         // Who has been let in, and is not in the ring yet.
         let junctions = ring.junctions.iter();
-        let coming = junctions.flat_map(|&junction| &self.granted[junction as usize]);
+        let coming = junctions.flat_map(|&junction| &self.granted[junction.index()]);
         let coming = coming.filter(|grant| {
             let position = &agents.position[grant.agent.index()];
             ring.lanelets.binary_search(&grant.exit).is_ok()
@@ -310,7 +317,7 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 impl Scene<'_> {
     /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
     /// has to change lanes and may wait for a gap.
-    fn waits_up_to(&self, agent: AgentIndex, (at, lane): (u32, LaneletId)) -> f64 {
+    fn waits_up_to(&self, agent: AgentIndex, (at, lane): (u32, LaneletIndex)) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);
@@ -324,20 +331,36 @@ impl Scene<'_> {
     /// Whether nothing keeps the holder of a grant, which has not entered, from entering: nobody may walk over
     /// its way, and there is no signal that may show something else than green before; or it cannot stop any
     /// more.
-    fn is_bound_to_enter(&self, grant: &Grant, (junction, path): (u32, u32)) -> bool {
+    fn is_bound_to_enter(
+        &self,
+        grant: &Grant,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> bool {
         let distance = self.before_line(junction, grant).max(0.0);
-        if !self.can_stop(grant.agent, distance) && !self.light((junction, path)).is_red() {
+        if !self.can_stop(grant.agent, distance)
+            && !self.light(Connection::new(junction, path)).is_red()
+        {
             return true;
         }
-        let green = self
-            .signals
-            .keeps_green(self.ground, (junction, path), self.time());
+        let green =
+            self.signals
+                .keeps_green(self.ground, Connection::new(junction, path), self.time());
         let enters = self.time_for(distance, grant.agent, grant.at) + TIME_TO_ENTER;
-        green > enters && !self.may_be_walked_over(grant.agent, (junction, path))
+        green > enters && !self.may_be_walked_over(grant.agent, Connection::new(junction, path))
     }
 
     /// Whether people may walk over a path of a junction as long as signals show what they show.
-    fn may_be_walked_over(&self, agent: AgentIndex, (junction, path): (u32, u32)) -> bool {
+    fn may_be_walked_over(
+        &self,
+        agent: AgentIndex,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> bool {
         let crossings = self.ground.crossings();
         let mut sites = crossings.of_junction(junction);
         let is_long = self.is_long(agent);
@@ -353,7 +376,7 @@ impl Scene<'_> {
 /// Length in a queue of those, m, who stand at the end of a lane beside an exit, and get nowhere but by changing
 /// to it: the room that the next vehicle leaves there is theirs. Others would be let in for ever, count on
 /// that room, and keep them where they are, and with them all who stand behind.
-fn space_for_seekers(exit: LaneletId, scene: &Scene<'_>) -> f64 {
+fn space_for_seekers(exit: LaneletIndex, scene: &Scene<'_>) -> f64 {
     let lanes = scene.ground.graph().changing_onto(exit);
     let seeking = lanes.filter_map(|lane| {
         let first = scene.index.on_lanelet(lane).last()?;

@@ -6,9 +6,9 @@ use super::scene::Scene;
 use super::walls::Meeting;
 use super::{Claims, Grant};
 use crate::agents::{AgentIndex, Refusal};
-use roadwright_scenario::Control;
 use roadwright_scenario::junction::{GAP_ON_RED, Sign};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, Control, JunctionIndex};
 
 /// Nobody is let in who would have to wait longer inside for another, s. A larger value lets more
 /// in, who then stand in each other's way.
@@ -92,7 +92,7 @@ impl Claims {
         let mut before = None;
         for need in needs {
             let junction = JunctionState {
-                inside: &self.granted[need.junction as usize],
+                inside: &self.granted[need.junction.index()],
                 pending,
                 approaches: of_junction(approaches, need.junction),
             };
@@ -138,31 +138,35 @@ impl Claims {
 }
 
 /// Those of the approaches, in the order of their junctions, that lead to one.
-pub(super) fn of_junction(approaches: &[Approach], junction: u32) -> &[Approach] {
-    let from = approaches.partition_point(|approach| approach.path.0 < junction);
-    let to = approaches.partition_point(|approach| approach.path.0 <= junction);
+pub(super) fn of_junction(approaches: &[Approach], junction: JunctionIndex) -> &[Approach] {
+    let from = approaches.partition_point(|approach| approach.path.junction < junction);
+    let to = approaches.partition_point(|approach| approach.path.junction <= junction);
     &approaches[from..to]
 }
 
 /// Whether a request need not give way any more.
-pub(super) fn is_locked(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
+pub(super) fn is_locked(request: &Request, junction: JunctionIndex, scene: &Scene<'_>) -> bool {
     let (control, has_signals) = kind_of(junction, scene);
     waited(request, junction, scene) >= lock_after(control, has_signals)
 }
 
 /// Whether a request is not passed over any more: who conflicts with it has to wait.
-pub(super) fn keeps_others_out(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
+pub(super) fn keeps_others_out(
+    request: &Request,
+    junction: JunctionIndex,
+    scene: &Scene<'_>,
+) -> bool {
     let (control, has_signals) = kind_of(junction, scene);
     waited(request, junction, scene) >= keep_out_after(control, has_signals)
 }
 
-fn kind_of(junction: u32, scene: &Scene<'_>) -> (Control, bool) {
+fn kind_of(junction: JunctionIndex, scene: &Scene<'_>) -> (Control, bool) {
     let has_signals = scene.ground.signal_group_of(junction).is_some();
     (scene.ground.control(junction), has_signals)
 }
 
 /// How long somebody has waited while it could have been let in, s.
-fn waited(request: &Request, junction: u32, scene: &Scene<'_>) -> f64 {
+fn waited(request: &Request, junction: JunctionIndex, scene: &Scene<'_>) -> f64 {
     let age = request.age(scene);
     if scene.ground.signal_group_of(junction).is_none() {
         return age;
@@ -201,7 +205,7 @@ pub(super) fn keep_out_after(control: Control, has_signals: bool) -> f64 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pending {
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
     /// Whether it is a bus or lorry that waits.
     pub(super) is_long: bool,
     /// What others leave to it.
@@ -214,14 +218,18 @@ pub(super) enum Reserved {
     /// Its way through the junction.
     Way,
     /// Room in a ring, by its first lanelet.
-    Ring(LaneletId),
+    Ring(LaneletIndex),
     /// So much room on the lane beyond the junction, m.
-    Room(LaneletId, f64),
+    Room(LaneletIndex, f64),
 }
 
 /// Whether somebody at signals has waited for room beyond them for so long that the next one is its own, though
 /// its signal is red: those with green in the stages between would take it each time.
-pub(super) fn is_passed_over_for_room(request: &Request, junction: u32, scene: &Scene<'_>) -> bool {
+pub(super) fn is_passed_over_for_room(
+    request: &Request,
+    junction: JunctionIndex,
+    scene: &Scene<'_>,
+) -> bool {
     request.age(scene) >= scene.ground.longest_cycle(junction)
 }
 
@@ -233,7 +241,7 @@ fn may_enter(
     scene: &Scene<'_>,
 ) -> Result<Option<u64>, Refusal> {
     is_stopped(request, need, scene)?;
-    let path = (need.junction, need.path);
+    let path = Connection::new(need.junction, need.path);
     if need.at == request.at && scene.light(path).is_red() {
         return turns_on_red(request, need, junction, scene);
     }
@@ -260,7 +268,7 @@ fn turns_on_red(
     let conflicts = scene.ground.conflicts(need.junction, false);
     let others = junction.approaches.iter();
     let mut others = others.filter(|other| {
-        other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.1)
+        other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.number)
     });
     if others.any(|other| comes_within(GAP_ON_RED, other, (request, need), scene)) {
         return Err(Refusal::Red);
@@ -288,7 +296,7 @@ fn to_line(request: &Request, scene: &Scene<'_>) -> f64 {
 pub(super) fn is_stopped(request: &Request, need: &Need, scene: &Scene<'_>) -> Result<(), Refusal> {
     // Signs are for who comes to the first junction of a chain that has any: between it and the next one
     // nobody can stand, so there is no line to stop at.
-    let is_stop = scene.sign((need.junction, need.path)) == Sign::Stop;
+    let is_stop = scene.sign(Connection::new(need.junction, need.path)) == Sign::Stop;
     if need.has_law && is_stop && !has_stopped(request.agent, to_line(request, scene), scene) {
         return Err(Refusal::Stop);
     }
@@ -311,11 +319,11 @@ pub(super) fn find_place(
     let mut earlier = junction
         .pending
         .iter()
-        .filter(|p| p.path.0 == need.junction && p.reserved == Reserved::Way);
+        .filter(|p| p.path.junction == need.junction && p.reserved == Reserved::Way);
     let would_pass_over = |other: &Pending| {
         let is_long = other.is_long || scene.is_long(request.agent);
         let conflicts = scene.ground.conflicts(need.junction, is_long);
-        conflicts.are_in_conflict(need.path, other.path.1)
+        conflicts.are_in_conflict(need.path, other.path.number)
     };
     match earlier.any(would_pass_over) {
         true => Err(Refusal::Occupied),
@@ -407,7 +415,9 @@ fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, scene: &Scene<'_
         return true;
     }
     // Who has a sign waits until the other one is nearly gone: a gap begins behind it.
-    let way = scene.ground.way_in((need.junction, need.path));
+    let way = scene
+        .ground
+        .way_in(Connection::new(need.junction, need.path));
     let waits_for_gap = way.has_follow_up
         && !meeting.is_merge
         && scene.gives_way(need.junction, need.path, grant.path)
@@ -436,14 +446,14 @@ fn gives_way(
     junction: &JunctionState<'_>,
     scene: &Scene<'_>,
 ) -> bool {
-    let path = (need.junction, need.path);
+    let path = Connection::new(need.junction, need.path);
     let is_permitted = scene.signals.is_permitted(scene.ground, path);
     if !scene.ground.way_in(path).gives_way_to_any && !is_permitted {
         return false;
     }
     let gap = critical_gap(request, need, scene);
     let mut others = junction.approaches.iter().filter(|other| {
-        other.agent != request.agent && scene.gives_way(need.junction, need.path, other.path.1)
+        other.agent != request.agent && scene.gives_way(need.junction, need.path, other.path.number)
     });
     others.any(|other| comes_within(gap, other, (request, need), scene))
 }
@@ -462,7 +472,7 @@ fn comes_within(
     let to_line = -scene.front(request.agent, need.at);
     let waits = scene.time_for(to_line, request.agent, need.at);
     let conflicts = scene.ground.conflicts(need.junction, false);
-    let met = conflicts.between(other.path.1, need.path);
+    let met = conflicts.between(other.path.number, need.path);
     // Until it is where both ways meet, and not only at its own line.
     let way = other.distance + met.map_or(0.0, |(place, _)| place.from);
     scene.time_for(way, other.agent, other.at) < waits + gap

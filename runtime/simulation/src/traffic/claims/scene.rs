@@ -9,7 +9,8 @@ use crate::traffic::{Index, Lanes, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::junction::{Light, Sign};
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// Space left behind the last vehicle beyond the junction, m.
 pub(super) const EXIT_GAP: f64 = 2.0;
@@ -118,7 +119,7 @@ impl<'a> Scene<'a> {
     }
 
     /// The lane from which an agent comes to the connection at an index of its route.
-    pub(super) fn lane_before(&self, agent: AgentIndex, at: u32) -> Option<LaneletId> {
+    pub(super) fn lane_before(&self, agent: AgentIndex, at: u32) -> Option<LaneletIndex> {
         self.route(agent).lanelet(at.checked_sub(1)?)
     }
 
@@ -250,7 +251,7 @@ impl<'a> Scene<'a> {
     }
 
     /// What the signal of a path shows; green where there are none.
-    pub(super) fn light(&self, path: (u32, u32)) -> Light {
+    pub(super) fn light(&self, path: Connection) -> Light {
         self.signals.light(self.ground, path)
     }
 
@@ -285,7 +286,7 @@ impl<'a> Scene<'a> {
     /// before the stop line, m.
     pub(super) fn is_called_back_by_light(
         &self,
-        path: (u32, u32),
+        path: Connection,
         agent: AgentIndex,
         distance: f64,
     ) -> bool {
@@ -295,7 +296,7 @@ impl<'a> Scene<'a> {
     /// The same for an agent that has not been let in.
     pub(super) fn is_stopped_by_light(
         &self,
-        path: (u32, u32),
+        path: Connection,
         agent: AgentIndex,
         distance: f64,
     ) -> bool {
@@ -306,7 +307,7 @@ impl<'a> Scene<'a> {
     fn is_stopped_by(
         &self,
         braking: f64,
-        path: (u32, u32),
+        path: Connection,
         (agent, distance): (AgentIndex, f64),
     ) -> bool {
         match self.light(path) {
@@ -317,19 +318,27 @@ impl<'a> Scene<'a> {
     }
 
     /// Whether the signal of a path is red, and one may turn along it nevertheless.
-    pub(super) fn may_turn_on_red(&self, path: (u32, u32)) -> bool {
+    pub(super) fn may_turn_on_red(&self, path: Connection) -> bool {
         self.ground.way_in(path).may_turn_on_red && self.light(path).is_red()
     }
 
     /// What an agent is told at the stop line of a path.
-    pub(super) fn sign(&self, path: (u32, u32)) -> Sign {
+    pub(super) fn sign(&self, path: Connection) -> Sign {
         self.ground.way_in(path).sign
     }
 
     /// Whether who comes along a path of a junction gives way to who comes along another one: by the
     /// rules, unless the stage of their signals lets one of them go only as far as it gives way.
-    pub(super) fn gives_way(&self, junction: u32, path: u32, other: u32) -> bool {
-        let is_permitted = |path| self.signals.is_permitted(self.ground, (junction, path));
+    pub(super) fn gives_way(
+        &self,
+        junction: JunctionIndex,
+        path: ConnectionIndex,
+        other: ConnectionIndex,
+    ) -> bool {
+        let is_permitted = |path| {
+            self.signals
+                .is_permitted(self.ground, Connection::new(junction, path))
+        };
         let right = &self.ground.law(junction).right_of_way;
         match (is_permitted(path), is_permitted(other)) {
             (true, false) => self.ground.in_conflict(junction, path, other),
@@ -339,15 +348,21 @@ impl<'a> Scene<'a> {
     }
 
     /// How far before a junction the stop line of a path lies, m.
-    pub(super) fn setback(&self, (junction, path): (u32, u32)) -> f64 {
+    pub(super) fn setback(
+        &self,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+    ) -> f64 {
         let has_buses = self.types.sets_lines_back;
         self.ground.setback(junction, path, has_buses)
     }
 
     /// How far the front of the holder of a grant of a junction is before the stop line, m; negative
     /// beyond it.
-    pub(super) fn before_line(&self, junction: u32, grant: &Grant) -> f64 {
-        -self.front_of(grant) - self.setback((junction, grant.path))
+    pub(super) fn before_line(&self, junction: JunctionIndex, grant: &Grant) -> f64 {
+        -self.front_of(grant) - self.setback(Connection::new(junction, grant.path))
     }
 }
 

@@ -13,7 +13,7 @@ use crate::testing::Stand;
 use crate::traffic::Lanes;
 use roadwright_geometry::{DVec2, Pose};
 use roadwright_scenario::junction::Light;
-use roadwright_scenario::lane_graph::{LaneletId, NO_LANELET};
+use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 use roadwright_scenario::{Control, JunctionRules, RoadId, SignalMode, SignalPlan};
 
 impl Stand {
@@ -124,7 +124,7 @@ fn ruled(control: Control) -> Stand {
 }
 
 /// The same with junctions that have rules.
-fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletId; 5]) {
+fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletIndex; 5]) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
         ((0.0, 0.0), (apart, 0.0), 1, 1),
@@ -136,7 +136,7 @@ fn two_crossings_of(apart: f64, rules: &JunctionRules) -> (Stand, [LaneletId; 5]
     let graph = stand.ground.graph();
     let lane = |road: u32| {
         let mut lanes = graph.lanes_of(RoadId(road));
-        let heads_east = |id: &LaneletId| graph.line(*id).heading(0.0).abs() < 0.1;
+        let heads_east = |id: &LaneletIndex| graph.line(*id).heading(0.0).abs() < 0.1;
         let all = lanes.find_map(|(_, pieces)| pieces.iter().copied().find(heads_east));
         all.unwrap()
     };
@@ -155,7 +155,7 @@ fn granted_to(stand: &Stand, agent: AgentIndex) -> u32 {
 }
 
 /// The lanelets from the only way in of a road straight on.
-fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletId> {
+fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletIndex> {
     let graph = stand.ground.graph();
     let lanes = graph.lanes_of(RoadId(road)).flat_map(|(_, pieces)| pieces);
     let mut ways = lanes
@@ -163,7 +163,7 @@ fn straight_on(stand: &Stand, road: u32) -> Vec<LaneletId> {
         .filter(|&id| graph.predecessors(id).is_empty());
     let mut way = vec![ways.next().unwrap()];
     let heading = graph.line(way[0]).heading(0.0);
-    let is_straight = |to: &&LaneletId| {
+    let is_straight = |to: &&LaneletIndex| {
         let line = graph.line(**to);
         (line.heading(line.length()) - heading).abs() < 0.5
     };

@@ -18,6 +18,7 @@ use crate::traffic::people::{Over, People};
 use crate::traffic::{Index, SignalStates};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::junction::Light;
+use roadwright_scenario::{Connection, JunctionIndex};
 
 impl Claims {
     /// Lets junctions decide if it is time; in between only those who drive no more give back what they
@@ -94,7 +95,7 @@ impl Claims {
             .sort_unstable_by_key(|request| request.place_in_order());
         scratch
             .approaches
-            .sort_unstable_by_key(|approach| approach.path.0);
+            .sort_unstable_by_key(|approach| approach.path.junction);
         self.decide_all(setting, agents, &mut scratch);
         // Rings are made of those whom the decisions have refused for want of room; and walls need the
         // tickets of all who have been let in.
@@ -128,7 +129,7 @@ impl Claims {
     /// Notes where the holders of grants are, until they move.
     fn note_places(&mut self, scene: &Scene<'_>) {
         for &junction in &self.busy {
-            for grant in &mut self.granted[junction as usize] {
+            for grant in &mut self.granted[junction.index()] {
                 if scene.agents.drives(grant.agent) {
                     grant.noted = Noted(scene.along(grant.agent, grant.at));
                 }
@@ -138,7 +139,7 @@ impl Claims {
 
     fn forget_places(&mut self) {
         for &junction in &self.busy {
-            for grant in &mut self.granted[junction as usize] {
+            for grant in &mut self.granted[junction.index()] {
                 grant.noted = Noted::NOTHING;
             }
         }
@@ -162,7 +163,7 @@ impl Claims {
     fn find_revoked(&self, scene: &Scene<'_>, out: &mut Vec<(AgentIndex, u32)>) {
         out.clear();
         for &junction in &self.busy {
-            for grant in &self.granted[junction as usize] {
+            for grant in &self.granted[junction.index()] {
                 // Who is in the junction is beyond its line, wherever that lies before it.
                 if scene.front_of(grant) > 0.0 {
                     continue;
@@ -171,7 +172,7 @@ impl Claims {
                 if distance < 0.0 {
                     continue;
                 }
-                let path = (junction, grant.path);
+                let path = Connection::new(junction, grant.path);
                 let light = scene.light(path);
                 // At amber it goes on if others count on that, and it is over the line before red.
                 let is_near = distance <= AT_LINE;
@@ -205,8 +206,8 @@ impl Claims {
         lanes.any(|lane| {
             let mut ways = scene.ground.graph().predecessors(lane).iter();
             let before = ways.find_map(|&way| scene.ground.contested(way));
-            before.is_some_and(|(junction, _)| {
-                let mut others = self.granted[junction as usize].iter();
+            before.is_some_and(|Connection { junction, .. }| {
+                let mut others = self.granted[junction.index()].iter();
                 others.any(|other| other.exit == lane && other.agent != grant.agent)
             })
         })
@@ -264,7 +265,7 @@ impl Claims {
         // First of all: most of those who wait stand at a red light. But who waits for an alley, or has waited
         // long for room, keeps that meanwhile.
         let is_red = is_stopped_by_light(request, &scene);
-        let keeps_room = || is_passed_over_for_room(request, request.path.0, &scene);
+        let keeps_room = || is_passed_over_for_room(request, request.path.junction, &scene);
         if is_red && !self.heeds_alleys(setting.ground) && !keeps_room() {
             return Refusal::Red;
         }
@@ -285,7 +286,7 @@ impl Claims {
         };
         match verdict {
             Verdict::Granted { before } => {
-                let (junction, _) = request.path;
+                let junction = request.path.junction;
                 let is_on_red = scene.may_turn_on_red(request.path);
                 let is_locked = !is_on_red && is_locked(request, junction, &scene);
                 self.counts.let_in_by_lock += u64::from(is_locked);
@@ -331,7 +332,7 @@ impl Claims {
             (Refusal::GivesWay | Refusal::Occupied, _) => Reserved::Way,
             (Refusal::NoRoom, Some(ring)) => Reserved::Ring(ring),
             (Refusal::NoRoom | Refusal::Red, None) => match last {
-                Some(need) if is_passed_over_for_room(request, request.path.0, scene) => {
+                Some(need) if is_passed_over_for_room(request, request.path.junction, scene) => {
                     Reserved::Room(need.exit, scene.space(request.agent))
                 }
                 _ => return,
@@ -340,7 +341,7 @@ impl Claims {
         };
         let is_long = scene.is_long(request.agent);
         let on_way = |need: &Need| Pending {
-            path: (need.junction, need.path),
+            path: Connection::new(need.junction, need.path),
             is_long,
             reserved,
         };
@@ -408,8 +409,8 @@ impl Claims {
     fn note_wait(&mut self, request: &Request, scene: &Scene<'_>) {
         let age = request.age(scene);
         self.counts.longest_wait = self.counts.longest_wait.max(age);
-        let (junction, _) = request.path;
-        let longest = &mut self.longest_waits[junction as usize];
+        let junction = request.path.junction;
+        let longest = &mut self.longest_waits[junction.index()];
         *longest = longest.max(age as f32);
     }
 
@@ -446,7 +447,7 @@ impl Claims {
 /// it, it stops before these. Who is in them goes on: they would not be free behind it, and who waits for
 /// them may be in its way.
 fn stopped_by_light(
-    (junction, grant): (u32, &Grant),
+    (junction, grant): (JunctionIndex, &Grant),
     distance: f64,
     scene: &Scene<'_>,
 ) -> Option<u32> {
@@ -460,7 +461,7 @@ fn stopped_by_light(
             -scene.front(grant.agent, first) - scene.setback(path)
         }
     };
-    let path = (junction, grant.path);
+    let path = Connection::new(junction, grant.path);
     let is_stopped = || scene.is_called_back_by_light(path, grant.agent, distance);
     (distance >= 0.0 && is_stopped()).then_some(first)
 }

@@ -6,7 +6,7 @@ use super::walls::Meeting;
 use super::{Claims, Setting};
 use crate::agents::{AgentIndex, Refusal};
 use roadwright_scenario::alleys::AlleySide;
-use roadwright_scenario::{NodeId, RoadId};
+use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;
 
 /// What an agent waits for at a junction.
@@ -112,7 +112,7 @@ impl Claims {
         let Some(path) = scene.ground.contested(connection) else {
             return self.waits_before_closed(connection, scene);
         };
-        if why == Why::Inside && !self.has(agent, path.0, at) {
+        if why == Why::Inside && !self.has(agent, path.junction, at) {
             // It is held back before a junction for which it does not ask yet.
             return self.waits_before_closed(connection, scene);
         }
@@ -125,7 +125,7 @@ impl Claims {
         ids.sort_unstable();
         ids.dedup();
         Some(Waits {
-            node: scene.ground.node(path.0)?,
+            node: scene.ground.node(path.junction)?,
             why,
             whom: ids,
         })
@@ -195,15 +195,16 @@ impl Claims {
     fn whom(
         &self,
         agent: AgentIndex,
-        (at, path): (u32, (u32, u32)),
+        (at, path): (u32, Connection),
         why: Why,
         scene: &Scene<'_>,
     ) -> Vec<AgentIndex> {
-        let granted = &self.granted[path.0 as usize];
+        let granted = &self.granted[path.junction.index()];
         let met = |own: u64| {
             let others = granted.iter().filter(move |grant| grant.ticket < own);
-            let met =
-                others.filter(|grant| Meeting::of(path.0, (path.1, agent), grant, scene).is_some());
+            let met = others.filter(|grant| {
+                Meeting::of(path.junction, (path.number, agent), grant, scene).is_some()
+            });
             met.map(|grant| grant.agent).collect()
         };
         match why {
@@ -226,7 +227,8 @@ impl Claims {
             Why::GivesWay => {
                 let coming = self.scratch.approaches.iter();
                 let first = coming.filter(|other| {
-                    other.path.0 == path.0 && scene.gives_way(path.0, path.1, other.path.1)
+                    other.path.junction == path.junction
+                        && scene.gives_way(path.junction, path.number, other.path.number)
                 });
                 first.map(|other| other.agent).collect()
             }

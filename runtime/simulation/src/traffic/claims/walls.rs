@@ -13,6 +13,7 @@ use super::scene::Scene;
 use super::{Claims, Grant};
 use crate::agents::AgentIndex;
 use roadwright_scenario::junction::Interval;
+use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 
 /// A place to wait: index in the route, and m along the lanelet there.
 pub(super) type Wall = (u32, f32);
@@ -24,7 +25,7 @@ impl Claims {
     pub(super) fn set_walls(&mut self, scene: &Scene<'_>, out: &mut Vec<(AgentIndex, Wall)>) {
         out.clear();
         for &junction in &self.busy {
-            let grants = &mut self.granted[junction as usize];
+            let grants = &mut self.granted[junction.index()];
             if let [only] = &mut grants[..] {
                 only.delay = 0.0;
                 continue;
@@ -47,7 +48,7 @@ impl Claims {
                     // Who is in the place already leaves it: standing there would help nobody.
                     let stop = meeting.own.from.max(f64::from(grant.stands_at));
                     // Whose way is met where it begins waits at its line, out of the way of a bus.
-                    let line = -scene.setback((junction, grant.path));
+                    let line = -scene.setback(Connection::new(junction, grant.path));
                     let stop = match stop < AT_BEGIN && front <= line + INSIDE {
                         true => stop.min(line),
                         false => stop,
@@ -93,8 +94,8 @@ pub(super) struct Meeting {
 impl Meeting {
     /// Where an agent meets the holder of a grant; `None` where it does not, or does not any more.
     pub(super) fn of(
-        junction: u32,
-        (path, agent): (u32, AgentIndex),
+        junction: JunctionIndex,
+        (path, agent): (ConnectionIndex, AgentIndex),
         other: &Grant,
         scene: &Scene<'_>,
     ) -> Option<Self> {

@@ -5,13 +5,14 @@ use super::{Claims, Scratch};
 use crate::agents::{AgentIndex, Refusal, Statistics};
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
-use roadwright_scenario::lane_graph::LaneletId;
+use roadwright_scenario::lane_graph::LaneletIndex;
+use roadwright_scenario::{Connection, JunctionIndex};
 
 /// An agent in a junction that has not been let in.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Intruder {
     pub(super) agent: AgentIndex,
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
     /// Index of the connection in its route.
     pub(super) at: u32,
 }
@@ -26,14 +27,14 @@ impl Claims {
         scene: &Scene<'_>,
     ) {
         for &junction in &self.busy {
-            for grant in &mut self.granted[junction as usize] {
+            for grant in &mut self.granted[junction.index()] {
                 if grant.has_entered || scene.before_line(junction, grant) >= 0.0 {
                     continue;
                 }
                 grant.has_entered = true;
                 self.entries.note((junction, grant), scene);
                 let is_red = !grant.is_on_red
-                    && scene.light((junction, grant.path)).is_red()
+                    && scene.light(Connection::new(junction, grant.path)).is_red()
                     // Behind a narrow bend there is no line: one stops before it.
                     && scene.law_from(grant) == Some(grant.at);
                 self.counts.red_passed += u64::from(is_red);
@@ -42,7 +43,7 @@ impl Claims {
         // By id: their tickets follow each other in that order.
         intruders.sort_unstable_by_key(|intruder| scene.agents.identity[intruder.agent.index()].id);
         for intruder in intruders {
-            let (junction, path) = intruder.path;
+            let junction = intruder.path.junction;
             if self.has(intruder.agent, junction, intruder.at) {
                 continue;
             }
@@ -63,7 +64,7 @@ impl Claims {
             let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
                 continue;
             };
-            self.hold_inside(intruder.agent, (junction, path), intruder.at, exit);
+            self.hold_inside(intruder.agent, intruder.path, intruder.at, exit);
         }
     }
 
@@ -78,10 +79,11 @@ impl Claims {
             ..
         } = scratch;
         arrivals.clear();
-        let has_signals = |junction: u32| scene.ground.signal_group_of(junction).is_some();
+        let has_signals =
+            |junction: JunctionIndex| scene.ground.signal_group_of(junction).is_some();
         let near = || {
             let all = approaches.iter();
-            all.filter(|other| has_signals(other.path.0))
+            all.filter(|other| has_signals(other.path.junction))
         };
         blocked.clear();
         let heads = near().filter(|head| scene.lacks_room(head.agent));
@@ -99,7 +101,7 @@ impl Claims {
         }));
         // Before a narrow bend one waits for the signals behind it.
         for request in requests {
-            if scene.ground.is_ruled(request.path.0) {
+            if scene.ground.is_ruled(request.path.junction) {
                 continue;
             }
             scene.needs(request, needs);
@@ -111,17 +113,17 @@ impl Claims {
             arrivals.extend(path.map(|need| {
                 waiting(
                     (request.agent, request.at),
-                    (need.junction, need.path),
+                    Connection::new(need.junction, need.path),
                     before_cut,
                     setback,
                 )
             }));
         }
         for &junction in self.busy.iter().filter(|&&junction| has_signals(junction)) {
-            let grants = self.granted[junction as usize].iter();
+            let grants = self.granted[junction.index()].iter();
             let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
             arrivals.extend(outside.map(|grant| Arrival {
-                path: (junction, grant.path),
+                path: Connection::new(junction, grant.path),
                 distance: scene.before_line(junction, grant),
                 speed: scene.speed(grant.agent),
                 has_room: true,
@@ -138,7 +140,7 @@ impl Scene<'_> {
     }
 
     /// Whether an agent stands behind another one on one of some lanes, which are in order: it cannot drive either.
-    fn is_behind_one_of(&self, (agent, at): (AgentIndex, u32), lanes: &[LaneletId]) -> bool {
+    fn is_behind_one_of(&self, (agent, at): (AgentIndex, u32), lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;
         is_behind && self.lane_before(agent, at).is_some_and(is_there)

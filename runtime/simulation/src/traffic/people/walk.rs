@@ -6,6 +6,7 @@ use crate::ground::{CrossingSite, Ground};
 use crate::traffic::SignalStates;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::oriented_box::OrientedBox;
+use roadwright_scenario::JunctionIndex;
 use roadwright_scenario::junction::{Interval, WALK_WINDOW, WALKING_SPEED};
 
 /// People stop so far before a lane that they have to let somebody pass on, m.
@@ -146,7 +147,10 @@ impl People {
     }
 
     /// The stages that people wait for at signals: crossing and stages, one bit each.
-    pub(crate) fn calls<'a>(&'a self, ground: &'a Ground) -> impl Iterator<Item = (u32, u32)> + 'a {
+    pub(crate) fn calls<'a>(
+        &'a self,
+        ground: &'a Ground,
+    ) -> impl Iterator<Item = (JunctionIndex, u32)> + 'a {
         let sites = ground.crossings().sites();
         let busy = self.seen.busy.iter();
         busy.filter_map(move |&crossing| {

@@ -3,6 +3,7 @@
 
 use super::{Desk, Phase, SignalStates, State};
 use crate::ground::Ground;
+use roadwright_scenario::JunctionIndex;
 
 impl Phase {
     /// Whether signals close, before what an edit has changed, or is to change.
@@ -62,7 +63,7 @@ impl SignalStates {
 
     /// Closes the signals of some junctions until an edit has entered; others that were closed so go on,
     /// as after an edit.
-    pub(crate) fn close(&mut self, ground: &Ground, junctions: &[u32], time: f64) {
+    pub(crate) fn close(&mut self, ground: &Ground, junctions: &[JunctionIndex], time: f64) {
         let groups = junctions.iter().filter_map(|&j| ground.signals(j));
         let groups: Vec<usize> = groups.map(|(group, _)| group).collect();
         for (group, state) in self.states.iter_mut().enumerate() {

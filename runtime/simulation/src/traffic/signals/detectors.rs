@@ -9,8 +9,8 @@ use crate::ground::Ground;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{Demand, MovementFacts, SignalFacts, StageFacts};
-use roadwright_scenario::RoadId;
 use roadwright_scenario::junction::Turn;
+use roadwright_scenario::{Connection, RoadId};
 use std::collections::BTreeMap;
 
 /// Vehicles are seen so far before the stop line, m: queues of twenty cars.
@@ -26,7 +26,7 @@ pub(crate) struct Comer {
     /// Number of the programme.
     pub(super) group: usize,
     /// Junction and connection.
-    pub(super) path: (u32, u32),
+    pub(super) path: Connection,
     pub(super) id: u64,
     /// From its front to the stop line, m.
     pub(super) distance: f64,
@@ -72,9 +72,9 @@ fn comer(
         // A lane beside is no way further.
         if ground.leads_to(before, lanelet) {
             if let Some(path) = ground.contested(lanelet)
-                && let Some((group, _)) = ground.signals(path.0)
+                && let Some((group, _)) = ground.signals(path.junction)
             {
-                let line = ground.setback(path.0, path.1, types.sets_lines_back);
+                let line = ground.setback(path.junction, path.number, types.sets_lines_back);
                 return Some(Comer {
                     group,
                     path,
@@ -92,7 +92,7 @@ fn comer(
 }
 
 /// What vehicles make of the demand on each path.
-fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<(u32, u32), Demand> {
+fn demand_by_path(comers: &[Comer], group: usize) -> BTreeMap<Connection, Demand> {
     let mut demand: BTreeMap<_, Demand> = BTreeMap::new();
     for comer in comers.iter().filter(|comer| comer.group == group) {
         let own = demand.entry(comer.path).or_default();
@@ -147,9 +147,10 @@ impl SignalStates {
             let nodes = ground.junction_nodes(junction).iter();
             facts.node = nodes.fold(facts.node, |least, node| least.min(node.0));
             for (path, road, turn) in ground.movements(junction) {
-                let mut demand = by_path.get(&(junction, path)).copied().unwrap_or_default();
-                demand.arrivals = desk.arrivals((junction, path));
-                let bits = ground.way_in((junction, path)).stages;
+                let path = Connection::new(junction, path);
+                let mut demand = by_path.get(&path).copied().unwrap_or_default();
+                demand.arrivals = desk.arrivals(path);
+                let bits = ground.way_in(path).stages;
                 // Ways with green in several stages count in each of them.
                 for (number, stage) in facts.stages.iter_mut().enumerate() {
                     if bits & (1u32 << number) != 0 {
@@ -158,7 +159,7 @@ impl SignalStates {
                 }
                 let movement = movements.entry((road, turn)).or_default();
                 *movement = (movement.0 | bits, movement.1.with(demand));
-                let light = self.light(ground, (junction, path));
+                let light = self.light(ground, path);
                 let shown = facts.lights.entry(road).or_insert(light);
                 *shown = light.max(*shown);
             }

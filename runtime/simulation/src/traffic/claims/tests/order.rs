@@ -1,6 +1,7 @@
 //! Who goes first, and who waits for whom.
 
 use super::*;
+use roadwright_scenario::Connection;
 
 #[test]
 fn who_comes_first_passes_first_and_the_other_waits_inside_or_out() {
@@ -45,12 +46,13 @@ fn between_decisions_only_those_who_have_left_give_back_what_they_have() {
     let let_in = [first, second].map(|agent| crossing.is_let_in(agent));
     assert_eq!(let_in, [false, true]);
     // Who is let in has left the road: his index will be somebody else's before the next decision.
-    let (junction, _) = crossing
+    let junction = crossing
         .claims
         .held()
-        .map(|held| (held.junction, held.path))
+        .map(|held| Connection::new(held.junction, held.path))
         .next()
-        .unwrap();
+        .unwrap()
+        .junction;
     assert!(crossing.claims.has(second, junction, 1));
     crossing.agents.remove(second);
     assert!(!step(&mut crossing, 4));

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::agents::AgentIndex;
+use roadwright_scenario::{Connection, LaneletIndex};
 
 #[test]
 fn who_has_the_right_of_way_and_no_room_is_not_waited_for() {
@@ -45,7 +46,7 @@ fn a_full_exit_keeps_everybody_out() {
 }
 
 /// Roads in line: up to a crossing, so many metres beyond its middle, and on; and the lanelets along them.
-fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletId>) {
+fn cut_beyond_crossing(apart: f64) -> (Stand, Vec<LaneletIndex>) {
     let stand = Stand::on(&[
         ((-100.0, 0.0), (0.0, 0.0), 1, 1),
         ((0.0, 0.0), (apart, 0.0), 1, 1),
@@ -125,7 +126,7 @@ fn nobody_appears_where_those_come_on_who_were_let_in_before_a_short_piece() {
 }
 
 /// Two lanes between two junctions: the way onto the right one, and the one beside it.
-fn two_lanes_between_crossings() -> (Stand, [LaneletId; 3], LaneletId) {
+fn two_lanes_between_crossings() -> (Stand, [LaneletIndex; 3], LaneletIndex) {
     let roads = [
         ((-100.0, 0.0), (0.0, 0.0), 2, 0),
         ((0.0, 0.0), (40.0, 0.0), 2, 0),
@@ -260,7 +261,7 @@ fn who_turns_off_behind_a_queue_straight_on_is_not_let_in() {
 }
 
 /// A street that crosses two others which are so far apart, m, and the lanelets along it to the east.
-fn two_crossings(apart: f64) -> (Stand, [LaneletId; 5]) {
+fn two_crossings(apart: f64) -> (Stand, [LaneletIndex; 5]) {
     two_crossings_of(apart, &JunctionRules::default())
 }
 
@@ -302,7 +303,7 @@ fn who_has_its_turn_at_the_next_junction_leaves_its_place_to_who_comes_behind() 
             (room..2.0 * room).contains(&length),
             "one car fits in between: {length} m"
         );
-        let (next, _) = stand.ground.contested(way[3]).unwrap();
+        let next = stand.ground.contested(way[3]).unwrap().junction;
         // The first one stands at the line of the second junction, and the other one comes to the first.
         let front = stand.types.get(0).front;
         let first = stand.car(1, &way[2..], length - front - 0.5, 0.0);
@@ -359,7 +360,10 @@ fn room_beyond_ends_at_the_stop_line() {
         stand.types.sets_lines_back = sets_lines_back;
         let (length, kind) = (stand.ground.length(way[2]), *stand.types.get(0));
         let room = kind.whole_length + EXIT_GAP;
-        let (next, path) = stand.ground.contested(way[3]).unwrap();
+        let Connection {
+            junction: next,
+            number: path,
+        } = stand.ground.contested(way[3]).unwrap();
         let before_end = stand.ground.setback(next, path, sets_lines_back);
         assert_eq!(
             length - before_end >= 2.0 * room,
