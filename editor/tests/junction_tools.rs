@@ -7,7 +7,7 @@ use egui_kittest::kittest::Queryable;
 use roadwright_editor::command::Command;
 use roadwright_editor::model::Action;
 use roadwright_scenario::junction::{Conflicts, Junction, LaneEnd, Signals, Turn, layout};
-use roadwright_scenario::{Control, Edit, ObjectId, RoadEnd, Scenario};
+use roadwright_scenario::{ConnectionIndex, Control, Edit, ObjectId, RoadEnd, Scenario};
 use roadwright_simulation::{RunOptions, World, builtin_modules};
 use std::sync::Arc;
 

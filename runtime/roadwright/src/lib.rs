@@ -70,18 +70,18 @@ pub use roadwright_scenario::operation::draw;
 
 /// Running: worlds on grounds, the loop, observers, what comes of a run.
 pub use roadwright_simulation::{
-    AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Cell,
-    Collision, CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary,
-    FreshStart, Ground, HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace,
-    Indicator, Inspection, JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection,
-    LawCounts, LogLine, LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap,
-    MishapCounts, ModuleOverrides, ModuleRecord, NoCrossing, Observer, Party, PeopleCounts,
-    PersonRecord, PlannedLane, PlannedWay, PopulateFrom, Population, ProgrammeInspection,
-    RandomTrip, ReplanCounts, RigidShape, RoadInspection, RoadVehicle, RunOptions, SaveError,
+    AgentCounts, AlleyInspection, ApproachFigures, ApproachLane, Attitude, CarriedOut, Collision,
+    CouplingError, CouplingOrder, Drive, DriveReading, Ending, FitnessSummary, FreshStart, Ground,
+    HandControls, HeadVehicle, HeatCell, HeatLane, HeatMap, HeatPlace, Indicator, Inspection,
+    JunctionFigures, JunctionInspection, JunctionWatch, LaneInspection, LawCounts, LogLine,
+    LooseCounts, LooseRecord, Lying, Mark, MechanicsRecord, Mishap, MishapCounts, ModuleOverrides,
+    ModuleRecord, NoCrossing, Observer, Party, PeopleCounts, PersonRecord, PlannedLane,
+    PlannedRoute, PopulateFrom, Population, ProgrammeInspection, RandomTrip, ReplanCounts,
+    RigidShape, RoadCell, RoadInspection, RoadVehicle, RouteFinder, RunOptions, SaveError,
     SavedWorld, Session, SignalHead, SimulationError, Snapshot, StackSummary, Stage, StagePhase,
     StandingTrailer, Statistic, Statistics, StatisticsMark, Status, StopReason, StopTarget,
     Summary, SwapRecord, Ticket, TimeRow, TrailerRecord, Trip, Turning, VehicleRecord, Waiting,
-    Waits, WayFinder, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
+    Waits, Waypoint, WheelRecord, Why, World, builtin_modules, random_trips, unmet,
 };
 
 /// Modules: what can be chosen, and what to write to add one that is linked in.

@@ -7,8 +7,8 @@ pub use junction::{
     ApproachLane, HeadVehicle, JunctionInspection, ProgrammeInspection, Turning, Waiting,
 };
 pub use road::{
-    AlleyInspection, Cell, LaneInspection, PlannedLane, RoadInspection, RoadVehicle, StopReason,
-    StopTarget,
+    AlleyInspection, LaneInspection, PlannedLane, RoadCell, RoadInspection, RoadVehicle,
+    StopReason, StopTarget,
 };
 
 use crate::agents::{AgentIndex, Command};

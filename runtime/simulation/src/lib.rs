@@ -65,7 +65,7 @@ mod messages;
 mod modules;
 mod options;
 mod perception;
-mod planned_way;
+mod planned_route;
 mod report;
 mod route;
 mod save;
@@ -91,15 +91,15 @@ pub use ground::{Ground, SignalHead};
 pub use hands::HandControls;
 pub use heat_map::{HeatCell, HeatLane, HeatMap, HeatPlace, heat_as_csv};
 pub use inspect::{
-    AlleyInspection, ApproachLane, Cell, HeadVehicle, Inspection, JunctionInspection,
-    LaneInspection, PlannedLane, ProgrammeInspection, RoadInspection, RoadVehicle, StopReason,
+    AlleyInspection, ApproachLane, HeadVehicle, Inspection, JunctionInspection, LaneInspection,
+    PlannedLane, ProgrammeInspection, RoadCell, RoadInspection, RoadVehicle, StopReason,
     StopTarget, Turning, Waiting,
 };
 pub use junction_watch::{ApproachFigures, JunctionFigures, JunctionWatch};
 pub use messages::{LogLine, Mark};
 pub use modules::ModuleFailure;
 pub use options::{ModuleOverrides, PopulateFrom, Population, RunOptions, SimulationError};
-pub use planned_way::{PlannedWay, WayFinder};
+pub use planned_route::{PlannedRoute, RouteFinder};
 pub use roadwright_vehicle::DriveReading;
 pub use route::Waypoint;
 pub use save::{SaveError, SavedWorld};

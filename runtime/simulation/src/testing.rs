@@ -3,7 +3,7 @@
 #[path = "../tests/common/equip.rs"]
 mod equip;
 
-use crate::agents::{AgentIndex, Agents, Identity, LanePosition, Motion, Phase, Row};
+use crate::agents::{AgentIndex, AgentRow, Agents, Identity, LanePosition, Motion, Phase};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
@@ -206,7 +206,7 @@ impl Stand {
             legs: [Leg::Lanes { end }].into(),
             lanelets: lanelets.into(),
         };
-        let mut row = Row {
+        let mut row = AgentRow {
             identity: Identity {
                 id,
                 phase: Phase::Driving,

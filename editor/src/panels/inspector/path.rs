@@ -10,7 +10,7 @@ use egui::{Context, Id, RichText, Ui};
 use roadwright_scenario::junction::{
     ConnectingPath, Crossing, LaneEnd, Meeting, Sign, has_long_vehicles,
 };
-use roadwright_scenario::{Control, LaneAccess, NodeId, RoadEnd, RoadLane};
+use roadwright_scenario::{ConnectionIndex, Control, LaneAccess, NodeId, RoadEnd, RoadLane};
 use std::sync::Arc;
 
 /// Where a way meets another one, m from its start.

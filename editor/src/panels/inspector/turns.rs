@@ -7,7 +7,7 @@ use egui::{CollapsingHeader, Id, RichText, Ui};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::junction::{ConnectingPath, Junction, Meeting, Sign, Turn};
 use roadwright_scenario::operation::{slip_lane, with_turn, without_turn};
-use roadwright_scenario::{NodeId, RestrictionKind, RoadId};
+use roadwright_scenario::{ConnectionIndex, NodeId, RestrictionKind, RoadId};
 use std::collections::BTreeSet;
 
 /// Arms whose bearings differ by more face each other: the cosine of 135 degrees.

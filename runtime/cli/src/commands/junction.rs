@@ -9,7 +9,7 @@ use roadwright_scenario::junction::{
     ArmEnd, Conflicts, Crossing, Interval, Junction, LaneEnd, Layout, Meeting, RightOfWay, Signals,
     Turn, has_long_vehicles, layout, signal_plans,
 };
-use roadwright_scenario::{Control, NodeId, RoadEnd, Scenario, SignalMode};
+use roadwright_scenario::{ConnectionIndex, Control, NodeId, RoadEnd, Scenario, SignalMode};
 use roadwright_simulation::Ground;
 use serde::Serialize;
 use std::io::Write;

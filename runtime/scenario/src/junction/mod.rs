@@ -55,6 +55,7 @@ pub use turn::{Turn, Turns};
 use crate::access::LaneAccess;
 use crate::country::RoadLaw;
 use crate::ids::{NodeId, RoadId};
+use crate::index::ConnectionIndex;
 use crate::junction_rules::{Control, JunctionRules, SignalPlan};
 use crate::road::{DrivingSide, RoadEnd};
 use glam::DVec2;

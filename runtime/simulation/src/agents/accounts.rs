@@ -82,7 +82,7 @@ impl Odometer {
 
 /// What is looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct AccountInputs<'a> {
     pub(crate) bodies: Bodies<'a>,
     pub(crate) statistics: &'a [Statistics],
     pub(crate) types: &'a VehicleTypes,
@@ -99,7 +99,7 @@ impl Accounts {
     }
 
     /// Goes on with the accounts at the end of a step.
-    pub(crate) fn watch(&mut self, scene: Scene<'_>) {
+    pub(crate) fn watch(&mut self, scene: AccountInputs<'_>) {
         let agents = scene.bodies.agents;
         for agent in agents.driving() {
             let account = self
@@ -154,7 +154,7 @@ impl Accounts {
 }
 
 impl Account {
-    fn watch(&mut self, agent: AgentIndex, scene: Scene<'_>) {
+    fn watch(&mut self, agent: AgentIndex, scene: AccountInputs<'_>) {
         let agents = scene.bodies.agents;
         let index = agent.index();
         let (motion, progress) = (&agents.motion[index], &agents.progress[index]);
@@ -172,7 +172,7 @@ impl Account {
 }
 
 /// Straight from the middle of the body to the last goal, m; 0 without one.
-fn goal_distance(agent: AgentIndex, progress: &Progress, scene: Scene<'_>) -> f64 {
+fn goal_distance(agent: AgentIndex, progress: &Progress, scene: AccountInputs<'_>) -> f64 {
     let who = &scene.bodies.agents.identity[agent.index()];
     let Some(goal) = scene.routes.get(progress.route).goals.last() else {
         return 0.0;

@@ -11,7 +11,7 @@ mod lent;
 mod rare;
 mod rows;
 
-pub(crate) use accounts::{Accounts, Scene as AccountScene};
+pub(crate) use accounts::{AccountInputs, Accounts};
 
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
@@ -77,7 +77,7 @@ macro_rules! columns {
 
         /// All that is known of one agent.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
-        pub(crate) struct Row {
+        pub(crate) struct AgentRow {
             $(pub(crate) $column: $row,)*
         }
 
@@ -85,7 +85,7 @@ macro_rules! columns {
             /// Bytes of one agent whose rows are in all columns.
             pub(crate) const BYTES: usize = 0 $(+ size_of::<$row>())*;
 
-            fn set(&mut self, index: usize, row: Row) {
+            fn set(&mut self, index: usize, row: AgentRow) {
                 $(Column::put(&mut self.$column, index, row.$column);)*
             }
 
@@ -96,8 +96,8 @@ macro_rules! columns {
             }
 
             /// All that is known of one agent.
-            pub(crate) fn row(&self, index: AgentIndex) -> Row {
-                Row { $($column: self.$column[index.index()],)* }
+            pub(crate) fn row(&self, index: AgentIndex) -> AgentRow {
+                AgentRow { $($column: self.$column[index.index()],)* }
             }
         }
     };
@@ -167,7 +167,7 @@ impl Agents {
     }
 
     /// Puts an agent in.
-    pub(crate) fn insert(&mut self, row: Row) -> AgentIndex {
+    pub(crate) fn insert(&mut self, row: AgentRow) -> AgentIndex {
         // The last one that became free: which one depends on who left, so nothing may depend on it.
         let index = self
             .free
@@ -327,8 +327,8 @@ mod tests {
     use super::*;
     use serde_json::Value;
 
-    fn driver(id: u64) -> Row {
-        Row {
+    fn driver(id: u64) -> AgentRow {
+        AgentRow {
             identity: Identity {
                 id,
                 phase: Phase::Driving,
@@ -338,7 +338,7 @@ mod tests {
         }
     }
 
-    fn hash(row: &Row) -> u64 {
+    fn hash(row: &AgentRow) -> u64 {
         crate::hash::of(row)
     }
 
@@ -382,7 +382,7 @@ mod tests {
         let before = hash(&row);
         let mut fields = 0;
         change_each_leaf(&serde_json::to_value(row).unwrap(), &mut |changed| {
-            let other: Row = serde_json::from_value(changed.clone()).unwrap();
+            let other: AgentRow = serde_json::from_value(changed.clone()).unwrap();
             assert_ne!(other, row, "nothing was changed: {changed}");
             assert_ne!(
                 hash(&other),

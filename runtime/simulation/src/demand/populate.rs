@@ -53,7 +53,7 @@ pub(crate) fn trips(
         entries: pools.entries,
         inside: pools.inside.clone(),
         goals: (pools.exits, pools.inside),
-        ways: Ways::new(graph),
+        ways: Reachability::new(graph),
         stream: Stream::new(seed, "populate", 0),
         taken: BTreeMap::new(),
         failures: BTreeMap::new(),
@@ -129,7 +129,7 @@ struct Draw<'a> {
     inside: Pool,
     /// Destinations at edges, and inside.
     goals: (Pool, Pool),
-    ways: Ways<'a>,
+    ways: Reachability<'a>,
     stream: Stream,
     /// Starts so far, by lane.
     taken: BTreeMap<LaneletIndex, Vec<f64>>,
@@ -250,7 +250,7 @@ impl Draw<'_> {
 /// A place of a pool far away from a start, to which a way leads.
 fn far_spot(
     graph: &LaneGraph,
-    ways: &mut Ways<'_>,
+    ways: &mut Reachability<'_>,
     stream: &mut Stream,
     (pool, kind): (&Pool, Kind),
     start: Spot,
@@ -314,7 +314,7 @@ fn beside(graph: &LaneGraph, lane: LaneletIndex) -> Vec<LaneletIndex> {
 }
 
 /// Which lanelets ways lead between.
-struct Ways<'a> {
+struct Reachability<'a> {
     graph: &'a LaneGraph,
     /// A lanelet in the middle of everything: what leads there, and where one gets from there.
     hub: Option<(Vec<bool>, Vec<bool>)>,
@@ -322,7 +322,7 @@ struct Ways<'a> {
     last: Option<(LaneletIndex, Vec<bool>)>,
 }
 
-impl<'a> Ways<'a> {
+impl<'a> Reachability<'a> {
     fn new(graph: &'a LaneGraph) -> Self {
         let main = graph.main_component();
         // Nearly all trips of a town can lead over its main streets: two searches answer for them.

@@ -29,7 +29,7 @@ use roadwright_agent::Registry;
 use roadwright_scenario::{Agent, AgentId, DynamicsLevel, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-pub(crate) use waiting::{Entry, WaitingEdit};
+pub(crate) use waiting::{EditEntry, WaitingEdit};
 
 /// The parts of the world that an edit may change.
 pub(crate) struct Editing<'a> {
@@ -64,7 +64,7 @@ impl Editing<'_> {
         (old, new): (&Scenario, &Scenario),
         registry: &Registry,
         prepared: Option<Arc<Ground>>,
-    ) -> Result<Entry, SimulationError> {
+    ) -> Result<EditEntry, SimulationError> {
         // Everything that can fail has to before anything is changed.
         let has_new_stacks = old.stacks() != new.stacks();
         if has_new_stacks {
@@ -117,7 +117,7 @@ impl Editing<'_> {
         self.traffic.index.rebuild(&bodies, self.types);
         self.traffic.neighbours.forget();
         self.agents.touch();
-        Ok(Entry::Entered)
+        Ok(EditEntry::Entered)
     }
 
     /// Takes an agent out.

@@ -46,7 +46,7 @@ pub(crate) struct WaitingEdit {
 }
 
 /// What becomes of an edit.
-pub(crate) enum Entry {
+pub(crate) enum EditEntry {
     /// It has entered.
     Entered,
     /// It waits until junctions are empty.
@@ -136,7 +136,7 @@ impl Editing<'_> {
     }
 
     /// Empties junctions for an edit.
-    pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> Entry {
+    pub(super) fn empty(&mut self, junctions: Vec<JunctionIndex>, after: Arc<Ground>) -> EditEntry {
         let claims = &self.traffic.claims;
         // What an edit before this one has begun is gone on with.
         let held_back = claims.held_back();
@@ -154,7 +154,7 @@ impl Editing<'_> {
         };
         self.traffic.claims.hold_back_from(held_back);
         self.close(if is_closed { junctions } else { none() });
-        Entry::Waits {
+        EditEntry::Waits {
             holds_back,
             is_closed,
             ground: after,

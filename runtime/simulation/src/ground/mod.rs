@@ -3,6 +3,7 @@
 mod body_list;
 mod cells;
 mod crossings;
+mod junction_gists;
 mod lane_finder;
 mod lane_obstacles;
 mod loose;
@@ -12,7 +13,6 @@ mod rings;
 mod roads;
 mod signal_heads;
 mod unchanged;
-mod ways_in;
 
 pub(crate) use crossings::{CrossingSite, Crossings};
 pub(crate) use lane_finder::{LANE_REACH, Spot};
@@ -22,7 +22,7 @@ pub(crate) use obstacles::{
     Displaced, MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, Obstacles, Owner, SIDE_CLEARANCE,
 };
 pub(crate) use rings::Ring;
-pub(crate) use roads::{Law, PROFILE_BRAKING, Roads, Ways};
+pub(crate) use roads::{JunctionConnections, JunctionLaw, PROFILE_BRAKING, Roads};
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
 
@@ -30,6 +30,7 @@ use crate::agents::LanePosition;
 use crate::options::SimulationError;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
+pub(crate) use junction_gists::ConnectionGist;
 use lane_finder::LaneFinder;
 use named_places::named_places;
 use roadwright_agent::NamedPlace;
@@ -48,7 +49,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hasher;
 use std::sync::{Arc, OnceLock};
 use unchanged::{Unchanged, kept_or};
-pub(crate) use ways_in::WayIn;
 
 /// The share of the grip that drivers count on: the rest is for bends, gusts and what they do late.
 pub(crate) const COUNTED_ON: f64 = 0.6;
@@ -347,11 +347,11 @@ impl Ground {
     }
 
     /// The ways through a junction.
-    pub(crate) fn ways_through(
+    pub(crate) fn connections_through(
         &self,
         junction: JunctionIndex,
-    ) -> Ways<impl Iterator<Item = f64> + '_> {
-        self.roads.ways_through(junction)
+    ) -> JunctionConnections<impl Iterator<Item = f64> + '_> {
+        self.roads.connections_through(junction)
     }
 
     /// The programme of each group of signals.
@@ -407,8 +407,8 @@ impl Ground {
 
     /// What is asked of a path of a junction in each step.
     #[inline]
-    pub(crate) fn way_in(&self, path: Connection) -> &WayIn {
-        self.roads.way_in(path)
+    pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
+        self.roads.connection_gist(path)
     }
 
     /// Who goes first at a junction.
@@ -549,7 +549,7 @@ impl Ground {
 
     /// The law of a junction.
     #[inline]
-    pub(crate) fn law(&self, junction: JunctionIndex) -> &Law {
+    pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         self.roads.law(junction)
     }
 

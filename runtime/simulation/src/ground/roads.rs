@@ -1,8 +1,8 @@
 //! The road network as the step needs it: lanelets, speeds in bends, and which paths conflict.
 
 use super::crossings::{Crossings, is_crossed};
+use super::junction_gists::{ConnectionGist, JunctionGists};
 use super::rings::{Ring, Rings};
-use super::ways_in::{WayIn, WaysIn};
 use roadwright_geometry::centre_line::{CentreLine, LineSpan};
 use roadwright_geometry::shared_list::SharedList;
 use roadwright_scenario::alleys::Alleys;
@@ -34,7 +34,7 @@ const NOT_CONTESTED: Connection = Connection::new(NO_JUNCTION, ConnectionIndex::
 
 /// Who may drive when in a junction.
 #[derive(Debug)]
-pub(crate) struct Law {
+pub(crate) struct JunctionLaw {
     /// Between cars.
     pub(crate) conflicts: Conflicts,
     /// Where a bus or lorry takes part. Found when it is asked for.
@@ -53,7 +53,7 @@ pub(crate) struct Law {
     is_crossed: Vec<bool>,
 }
 
-impl Law {
+impl JunctionLaw {
     /// How far before the junction the line of each path lies where only cars drive, m, with its number.
     pub(super) fn setbacks_of_cars(&self) -> impl Iterator<Item = (ConnectionIndex, f32)> + '_ {
         let setbacks = self.car_setbacks.iter().copied();
@@ -259,7 +259,7 @@ impl Joins {
 }
 
 /// The ways through a junction.
-pub(crate) struct Ways<L> {
+pub(crate) struct JunctionConnections<L> {
     /// Lanes that lead in.
     pub(crate) lanes: usize,
     /// Length of each way, m.
@@ -274,9 +274,9 @@ pub(crate) struct Roads {
     bends: SharedList<Bend>,
     joins: Joins,
     /// The law of each junction.
-    laws: Vec<Arc<Law>>,
+    laws: Vec<Arc<JunctionLaw>>,
     plans: SignalPlans,
-    ways_in: WaysIn,
+    junction_gists: JunctionGists,
     /// For each group of signals whether its stages last for fixed times.
     have_fixed_times: Vec<bool>,
     gists: Vec<Gist>,
@@ -324,7 +324,7 @@ impl Roads {
         }
         bends.share();
         let junctions = layout.junctions.iter();
-        let laws = junctions.map(|junction| Law::of(junction));
+        let laws = junctions.map(|junction| JunctionLaw::of(junction));
         let laws = laws.collect();
         Self::of_parts(scenario, (layout, graph, bends, laws), None)
     }
@@ -350,7 +350,7 @@ impl Roads {
         let junctions = layout.junctions.iter().zip(self.layout.shared_by(&layout));
         let law = |(junction, shared): (&Arc<Junction>, Option<usize>)| match shared {
             Some(before) => self.laws[before].clone(),
-            None => Law::of(junction),
+            None => JunctionLaw::of(junction),
         };
         let laws = junctions.map(law).collect();
         let known = Known {
@@ -387,7 +387,7 @@ impl Roads {
 
     fn of_parts(
         scenario: &Scenario,
-        (layout, graph, bends, laws): (Layout, LaneGraph, SharedList<Bend>, Vec<Arc<Law>>),
+        (layout, graph, bends, laws): (Layout, LaneGraph, SharedList<Bend>, Vec<Arc<JunctionLaw>>),
         known: Option<Known<'_>>,
     ) -> Self {
         let own = |i: usize| laws[i].signals.clone();
@@ -418,7 +418,7 @@ impl Roads {
                 .after_edit(&graph, has_long, known.copies),
             None => Alleys::of(&graph, has_long),
         };
-        let ways_in = WaysIn::new(&layout, &laws, &plans);
+        let junction_gists = JunctionGists::new(&layout, &laws, &plans);
         let fixed_times = |programme: &Programme| programme.mode == SignalMode::Fixed;
         Self {
             joins: Joins::new(&graph, &gists),
@@ -432,7 +432,7 @@ impl Roads {
             graph,
             bends,
             laws,
-            ways_in,
+            junction_gists,
             have_fixed_times: programmes(&plans).map(fixed_times).collect(),
             plans,
             gists,
@@ -577,7 +577,7 @@ impl Roads {
     /// The group that the signals of a junction belong to, if it has any.
     #[inline]
     pub(crate) fn signal_group_of(&self, junction: JunctionIndex) -> Option<usize> {
-        self.ways_in.junction(junction).group()
+        self.junction_gists.junction(junction).group()
     }
 
     /// The programme of each group of signals.
@@ -594,7 +594,7 @@ impl Roads {
     /// Whether a junction decides by who comes near.
     #[inline]
     pub(crate) fn looks_out(&self, junction: JunctionIndex) -> bool {
-        self.ways_in.junction(junction).looks_out
+        self.junction_gists.junction(junction).looks_out
     }
 
     /// The programme of a group of signals.
@@ -619,7 +619,7 @@ impl Roads {
 
     /// Whether it matters who goes first at a junction.
     pub(super) fn is_ruled(&self, junction: JunctionIndex) -> bool {
-        self.ways_in.junction(junction).is_ruled
+        self.junction_gists.junction(junction).is_ruled
     }
 
     /// Whether a vehicle can wait before the signals of a path; else those of the junction behind hold for
@@ -653,21 +653,21 @@ impl Roads {
 
     /// What is asked of a path of a junction in each step.
     #[inline]
-    pub(crate) fn way_in(&self, path: Connection) -> &WayIn {
-        self.ways_in.path(path)
+    pub(crate) fn connection_gist(&self, path: Connection) -> &ConnectionGist {
+        self.junction_gists.path(path)
     }
 
     /// Who goes first at a junction.
     #[inline]
     pub(crate) fn control(&self, junction: JunctionIndex) -> Control {
-        self.ways_in.junction(junction).control
+        self.junction_gists.junction(junction).control
     }
 
     /// From one green of a stage of the signals of a junction to the next at most, s; without end where there
     /// are none.
     #[inline]
     pub(crate) fn longest_cycle(&self, junction: JunctionIndex) -> f64 {
-        self.ways_in.junction(junction).longest_cycle
+        self.junction_gists.junction(junction).longest_cycle
     }
 
     /// The group of signals that is the same as one of other roads: of the same nodes, and with the same
@@ -727,16 +727,16 @@ impl Roads {
     }
 
     /// The ways through a junction.
-    pub(super) fn ways_through(
+    pub(super) fn connections_through(
         &self,
         junction: JunctionIndex,
-    ) -> Ways<impl Iterator<Item = f64> + '_> {
+    ) -> JunctionConnections<impl Iterator<Item = f64> + '_> {
         let paths = &self.layout.junctions[junction.index()].paths;
         let mut lanes: Vec<_> = paths.iter().map(|path| path.from).collect();
         lanes.sort_unstable();
         lanes.dedup();
         let curves = paths.iter().filter_map(|path| path.curve.as_ref());
-        Ways {
+        JunctionConnections {
             lanes: lanes.len(),
             lengths: curves.map(|curve| curve.length()),
         }
@@ -777,7 +777,7 @@ impl Roads {
 
     /// The law of a junction.
     #[inline]
-    pub(crate) fn law(&self, junction: JunctionIndex) -> &Law {
+    pub(crate) fn law(&self, junction: JunctionIndex) -> &JunctionLaw {
         &self.laws[junction.index()]
     }
 
@@ -790,7 +790,10 @@ impl Roads {
         has_buses: bool,
     ) -> f64 {
         if !has_buses {
-            return f64::from(self.way_in(Connection::new(junction, path)).setback);
+            return f64::from(
+                self.connection_gist(Connection::new(junction, path))
+                    .setback,
+            );
         }
         let setbacks = self.law(junction).setbacks.get_or_init(|| {
             let junction = &self.layout.junctions[junction.index()];
@@ -880,7 +883,7 @@ fn hash_signals(signals: &Signals, hasher: &mut impl Hasher, with_deciders: bool
     }
 }
 
-/// Ways to alleys are known up to this, m: nobody asks for one from farther away.
+/// JunctionConnections to alleys are known up to this, m: nobody asks for one from farther away.
 const FAR: f64 = 300.0;
 /// They are said to be shorter by this, m: whoever adds up the same lengths in another order gets
 /// another rounding.

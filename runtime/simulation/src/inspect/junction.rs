@@ -2,7 +2,7 @@
 
 use crate::agents::AgentIndex;
 use crate::ground::Ground;
-use crate::traffic::{Entry, Shown, StagePhase, Ticket, Waits};
+use crate::traffic::{LaneEntry, Shown, StagePhase, Ticket, Waits};
 use crate::world::World;
 use roadwright_scenario::junction::{Between, LaneEnd, Light, Programme, Turn};
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind};
@@ -240,7 +240,7 @@ fn approach(
 }
 
 /// Who follows a lanelet, from front to back. Who leaves it sideways is on its new lane already.
-pub(super) fn foremost_first(world: &World, id: LaneletIndex) -> impl Iterator<Item = &Entry> {
+pub(super) fn foremost_first(world: &World, id: LaneletIndex) -> impl Iterator<Item = &LaneEntry> {
     let entries = world.traffic.index.on_lanelet(id).iter().rev();
     entries.filter(move |entry| world.agents.position[entry.agent.index()].lanelet == id)
 }

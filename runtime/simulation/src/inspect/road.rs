@@ -5,7 +5,7 @@ use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
 use crate::agents::AgentIndex;
 use crate::perception::{Look, StopCause};
-use crate::traffic::{Entry, Waits};
+use crate::traffic::{LaneEntry, Waits};
 use crate::world::World;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
@@ -57,7 +57,7 @@ pub struct LaneInspection {
     /// Mean width, m.
     pub width: f64,
     /// Its length in cells of one car and the gap to the next, from the start of the lane on.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<RoadCell>,
     /// Who is on it, the foremost first.
     pub vehicles: Vec<RoadVehicle>,
     /// The junction that it leads into; `None` where it goes on, or ends.
@@ -72,7 +72,7 @@ pub struct LaneInspection {
 
 /// A car length of a lane.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Cell {
+pub struct RoadCell {
     /// Its middle, in the direction of driving.
     pub middle: Pose,
     /// Length, m.
@@ -230,12 +230,12 @@ fn lane(world: &World, id: LaneletIndex) -> Option<LaneInspection> {
 //   before             | this lanelet                  | after
 //          [A--------- | ---]          [B---]    [C--- | ---------]
 //                      |  x  |     |     |  x  |  x  | |
-fn cells(world: &World, id: LaneletIndex) -> Vec<Cell> {
+fn cells(world: &World, id: LaneletIndex) -> Vec<RoadCell> {
     let graph = world.lane_graph();
     let (line, length) = (graph.line(id), graph.lanelet(id).length());
     let index = &world.traffic.index;
     let mut bodies: Vec<(f64, f64, u64)> = Vec::new();
-    let mut add = |entries: &[Entry], shift: f64| {
+    let mut add = |entries: &[LaneEntry], shift: f64| {
         for entry in entries {
             let who = &world.agents.identity[entry.agent.index()];
             let body = world.types.get(who.vehicle_type);
@@ -259,7 +259,7 @@ fn cells(world: &World, id: LaneletIndex) -> Vec<Cell> {
             .iter()
             .filter(|(rear, front, _)| *rear < from + size - TOUCH && *front > from + TOUCH);
         let foremost = here.max_by(|a, b| a.1.total_cmp(&b.1).then(b.2.cmp(&a.2)));
-        Cell {
+        RoadCell {
             middle: line.pose(from + 0.5 * size),
             length: size,
             occupant: foremost.map(|(.., agent)| *agent),
@@ -268,7 +268,7 @@ fn cells(world: &World, id: LaneletIndex) -> Vec<Cell> {
     (0..count as u32).map(cell).collect()
 }
 
-fn vehicle(world: &World, entry: &Entry) -> RoadVehicle {
+fn vehicle(world: &World, entry: &LaneEntry) -> RoadVehicle {
     let index = entry.agent.index();
     RoadVehicle {
         agent: world.agents.identity[index].id,

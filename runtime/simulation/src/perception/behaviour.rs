@@ -189,7 +189,7 @@ impl View<'_> {
 
     /// The foremost vehicle on the lanelets that lead to one, and on those before them where they are empty, with
     /// its distance to the beginning of the lanelet, m.
-    pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(Entry, f64)> {
+    pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(LaneEntry, f64)> {
         self.foremost_before(lanelet, (0.0, LANELETS_BEHIND))
     }
 
@@ -199,7 +199,7 @@ impl View<'_> {
         &self,
         lanelet: LaneletIndex,
         (before, more): (f64, u32),
-    ) -> Option<(Entry, f64)> {
+    ) -> Option<(LaneEntry, f64)> {
         let leading = self.ground.graph().predecessors(lanelet).iter();
         let foremost = leading.filter_map(|&id| {
             let length = before + self.ground.length(id);

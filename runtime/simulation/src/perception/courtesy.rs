@@ -14,7 +14,7 @@
 
 use super::View;
 use crate::agents::AgentIndex;
-use crate::traffic::{Entry, Lanes};
+use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// Who has been seeking a gap for so long, s, is let in.
@@ -37,7 +37,7 @@ const NEARLY_STANDING: f64 = 2.0;
 /// What an agent does for those beside it.
 pub(super) struct Courtesy {
     /// A vehicle to follow as if it were ahead on the own lane; its place is the one there, m.
-    pub(super) let_in: Option<Entry>,
+    pub(super) let_in: Option<LaneEntry>,
     /// Highest speed for falling back, m/s; infinite without a reason to.
     pub(super) top_speed: f64,
 }
@@ -45,7 +45,7 @@ pub(super) struct Courtesy {
 /// A vehicle ahead, or right beside, on a lane beside.
 struct Beside {
     /// With its place on the agent's own lane, m.
-    entry: Entry,
+    entry: LaneEntry,
     speed: f64,
     /// From the agent's front to its rear, m; negative where the bodies overlap along the lane.
     gap: f64,
@@ -131,7 +131,7 @@ impl View<'_> {
         let first = entries.partition_point(|entry| entry.s * scale < s);
         let front = s + self.vehicle_type(agent).front;
         let id = self.agents.identity[agent.index()].id;
-        let ahead = entries[first..].iter().map(move |entry| Entry {
+        let ahead = entries[first..].iter().map(move |entry| LaneEntry {
             s: entry.s * scale,
             ..*entry
         });

@@ -34,7 +34,7 @@ const LEFT_BEHIND: f64 = 1.2;
 const SETTLES_IN: f64 = 1.0;
 
 /// A vehicle ahead, and the distance from the own rear axle to the start of its lanelet, m.
-type Ahead = (Entry, f64);
+type Ahead = (LaneEntry, f64);
 
 /// What asks an agent to stand at a place ahead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -425,7 +425,7 @@ impl View<'_> {
         before: LaneletIndex,
         own: LaneletIndex,
         beyond: f64,
-    ) -> Option<Entry> {
+    ) -> Option<LaneEntry> {
         let is_long = self.vehicle_type(agent).is_long();
         let successors = self.ground.successors(before);
         let others = successors.iter().filter(|&&other| other != own);
@@ -524,7 +524,7 @@ impl View<'_> {
     }
 
     /// The next vehicle on a lanelet beyond a place, m, other than the agent itself.
-    fn ahead_on(&self, lanelet: LaneletIndex, agent: AgentIndex, s: f64) -> Option<Entry> {
+    fn ahead_on(&self, lanelet: LaneletIndex, agent: AgentIndex, s: f64) -> Option<LaneEntry> {
         let entries = self.index.on_lanelet(lanelet);
         let first = entries.partition_point(|entry| entry.s <= s);
         let mut ahead = entries[first..].iter();
@@ -532,7 +532,7 @@ impl View<'_> {
     }
 
     /// The vehicle that is least far along its lanelet.
-    pub(super) fn nearest(&self, entries: impl Iterator<Item = Entry>) -> Option<Entry> {
+    pub(super) fn nearest(&self, entries: impl Iterator<Item = LaneEntry>) -> Option<LaneEntry> {
         entries.min_by(|a, b| a.s.total_cmp(&b.s).then(self.id(a).cmp(&self.id(b))))
     }
 

@@ -29,7 +29,7 @@ use crate::agents::{AgentIndex, AgentsRef, LanePosition, Motion, Progress};
 use crate::dynamics::{Bodies, Dynamics, keeps_to_lanes};
 use crate::ground::Ground;
 use crate::route::{Route, Routes};
-use crate::traffic::{Entry, Index};
+use crate::traffic::{Index, LaneEntry};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use roadwright_agent::{Controller, Lookahead, Module, Outlook};
@@ -131,7 +131,7 @@ impl<'a> View<'a> {
     }
 
     /// Ties between vehicles are broken by id, never by index: indices depend on who left before.
-    fn id(&self, entry: &Entry) -> u64 {
+    fn id(&self, entry: &LaneEntry) -> u64 {
         self.agents.identity[entry.agent.index()].id
     }
 

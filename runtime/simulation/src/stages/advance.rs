@@ -35,7 +35,7 @@ const TOO_STEEP: f64 = 2.0;
 
 /// What moving reads of the world.
 #[derive(Clone, Copy)]
-struct Scene<'a> {
+struct AdvanceInputs<'a> {
     ground: &'a Ground,
     types: &'a VehicleTypes,
     hands: &'a Hands,
@@ -74,7 +74,7 @@ pub(crate) fn advance(
     let moved = census.count() as u64;
     let dynamics = &mut *exit.dynamics;
     let mut agents = AdvanceColumns::of(exit.agents);
-    let scene = Scene {
+    let scene = AdvanceInputs {
         ground,
         types,
         hands,
@@ -192,7 +192,7 @@ fn tell_of_too_steep(ground: &Ground, exit: &mut Exit<'_>) {
 
 /// Moves all agents of a level. Returns the agents that have arrived.
 fn advance_level<L: Level>(
-    scene: Scene<'_>,
+    scene: AdvanceInputs<'_>,
     states: &mut [L::State],
     helpers: Option<&rayon::ThreadPool>,
     agents: &mut AdvanceColumns<'_>,
@@ -200,7 +200,7 @@ fn advance_level<L: Level>(
     if agents.count_of(L::LEVEL) == 0 {
         return Vec::new();
     }
-    let scene = Scene {
+    let scene = AdvanceInputs {
         stride: u64::from(L::stride(scene.clock.dt)),
         ..scene
     };
@@ -252,7 +252,7 @@ type Columns<'a, S> = (
 /// Moves the agents of a level in a slice, the first of which has the index `first`. Returns who
 /// has arrived.
 fn advance_slice<L: Level>(
-    scene: &Scene<'_>,
+    scene: &AdvanceInputs<'_>,
     first: u32,
     columns: Columns<'_, L::State>,
 ) -> Vec<(AgentIndex, Arrival)> {
@@ -291,7 +291,7 @@ fn advance_slice<L: Level>(
 /// Looks at what is read of the ground and of routes for a batch of agents, before any of them moves: one
 /// after the other each would wait for memory (`perception/warm.rs`).
 fn warm<'a>(
-    scene: &Scene<'_>,
+    scene: &AdvanceInputs<'_>,
     rows: impl Iterator<Item = (&'a Identity, (&'a LanePosition, &'a Progress))>,
 ) {
     let on_lanes = rows.filter(|(who, (position, _))| who.drives() && position.is_on_lane());
@@ -303,7 +303,7 @@ fn warm<'a>(
     black_box(touched.sum::<f64>());
 }
 
-impl Scene<'_> {
+impl AdvanceInputs<'_> {
     /// What the middles of the lane that a vehicle of a width leaves and of its new one are farther apart
     /// than it and who passes it need, m: a bus, where there are any.
     fn room_beside(&self, width: f64, position: &LanePosition) -> f64 {
@@ -333,7 +333,7 @@ impl<S> Mover<'_, S> {
         who: &Identity,
         order: &Order,
         aside: Aside,
-        scene: &Scene<'_>,
+        scene: &AdvanceInputs<'_>,
     ) -> Arrival {
         let dt = scene.clock.dt;
         let begins = scene.begins(who);
@@ -428,7 +428,7 @@ impl<S> Mover<'_, S> {
     /// Moves a body on along its lanelets by the distance that its level says. Returns how far it
     /// went, m.
     #[inline]
-    fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &Scene<'_>) -> f64 {
+    fn go_along(&mut self, way: f64, speed: f64, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
         let driven = (self.progress).go_along(self.position, route, scene.ground, way);
         if driven < way {
             // The lane ends here, and the body cannot leave it: it stops dead.
@@ -441,7 +441,7 @@ impl<S> Mover<'_, S> {
     /// Finds the place of a body whose level moves it freely, by projecting it onto its lanelet or
     /// path. Returns how far it went, m.
     #[inline]
-    fn find_place(&mut self, before: DVec2, route: &Route, scene: &Scene<'_>) -> f64 {
+    fn find_place(&mut self, before: DVec2, route: &Route, scene: &AdvanceInputs<'_>) -> f64 {
         let place = self.motion.pose.position;
         if self.position.is_on_lane() {
             self.progress

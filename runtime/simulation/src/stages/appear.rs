@@ -2,7 +2,8 @@
 
 use super::retire::Exit;
 use crate::agents::{
-    AgentIndex, Agents, Identity, LanePosition, Motion, Phase, Progress, Row, Statistics, Status,
+    AgentIndex, AgentRow, Agents, Identity, LanePosition, Motion, Phase, Progress, Statistics,
+    Status,
 };
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Room, Start};
@@ -20,7 +21,7 @@ use std::collections::BTreeMap;
 
 /// What the stage reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct AppearInputs<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -32,7 +33,7 @@ pub(crate) struct Scene<'a> {
 /// on. Returns those. A place is taken for this step even if no way leads on from it: all
 /// questions go to the planners together, afterwards.
 pub(crate) fn admit(
-    scene: Scene<'_>,
+    scene: AppearInputs<'_>,
     (index, claims): (&mut Index, &Claims),
     demand: &mut Demand,
     routes: &mut Routes,
@@ -85,7 +86,7 @@ pub(crate) fn admit(
 /// Plans the routes of agents that have got a place, and lets them drive; an agent without a route to
 /// its goals is refused. Modules have been told of them.
 pub(crate) fn depart(
-    scene: Scene<'_>,
+    scene: AppearInputs<'_>,
     delays: &Delays,
     admitted: &[AgentIndex],
     exit: &mut Exit<'_>,
@@ -135,7 +136,7 @@ pub(crate) fn depart(
     exit.agents.touch();
 }
 
-fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (Trip, &'a Route) {
+fn trip<'a>(scene: AppearInputs<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (Trip, &'a Route) {
     let index = agent.index();
     let (who, position) = (&exit.agents.identity[index], &exit.agents.position[index]);
     let trip = Trip {
@@ -148,7 +149,7 @@ fn trip<'a>(scene: Scene<'_>, exit: &'a Exit<'_>, agent: AgentIndex) -> (Trip, &
 }
 
 /// The level of dynamics of an agent: the one asked for, or one that can serve its trip.
-fn level(scene: Scene<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
+fn level(scene: AppearInputs<'_>, departure: &Departure, log: &mut Log) -> DynamicsLevel {
     let level = scene.levels.of(departure.dynamics);
     let level = served(scene, departure, level, log);
     match departure.start {
@@ -160,7 +161,7 @@ fn level(scene: Scene<'_>, departure: &Departure, log: &mut Log) -> DynamicsLeve
 /// The level, if the vehicle's file has all that it needs; says so if not. Vehicles of the scenario
 /// have been looked at before the run; those that modules add come here.
 fn served(
-    scene: Scene<'_>,
+    scene: AppearInputs<'_>,
     departure: &Departure,
     level: DynamicsLevel,
     log: &mut Log,
@@ -199,7 +200,7 @@ pub(crate) fn off_lanes(level: DynamicsLevel, id: u64, time: f64, log: &mut Log)
 
 /// The columns of an agent at its start.
 fn place(
-    scene: Scene<'_>,
+    scene: AppearInputs<'_>,
     departure: Departure,
     level: DynamicsLevel,
     routes: &mut Routes,
@@ -211,7 +212,7 @@ fn place(
         Start::Lane { lanelet, s } => (lanelet, s),
         Start::Ground(_) => (NO_LANELET, 0.0),
     };
-    let mut row = Row {
+    let mut row = AgentRow {
         identity: Identity {
             id: departure.id,
             modules,
@@ -251,7 +252,7 @@ fn place(
 }
 
 /// Agents of flows whose time has come.
-fn flow_agents(scene: Scene<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
+fn flow_agents(scene: AppearInputs<'_>, demand: &mut Demand, time: f64) -> Vec<Departure> {
     let mut due = Vec::new();
     for flow in &mut demand.flows {
         while let Some(id) = flow.due(time) {

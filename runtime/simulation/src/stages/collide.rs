@@ -11,7 +11,7 @@ use roadwright_scenario::DynamicsLevel;
 
 /// What looking for contacts reads.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct CollideInputs<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
@@ -23,7 +23,7 @@ pub(crate) struct Scene<'a> {
 /// Rebuilds the index, and counts which bodies touch at the end of a step. `contacts` is scratch.
 pub(crate) fn collide(
     clock: &Clock,
-    scene: Scene<'_>,
+    scene: CollideInputs<'_>,
     helpers: Option<&rayon::ThreadPool>,
     traffic: &mut Traffic,
     agents: &mut ContactColumns<'_>,
@@ -68,7 +68,7 @@ pub(crate) fn collide(
     traffic.contacts.take_in_order(time, found, agents);
 }
 
-impl<'a> Scene<'a> {
+impl<'a> CollideInputs<'a> {
     fn search<'s>(&self, agents: AgentsRef<'s>, traffic: &'s Traffic) -> Search<'s>
     where
         'a: 's,

@@ -7,7 +7,7 @@
 //! | claims (`traffic/claims`) | ground, vehicle types, routes, index, identity, motion, position, progress, statistics | claims, claim, signals, people |
 //! | delays (`traffic/delays.rs`) | identity, position, progress | delays |
 //! | [`plan`] | ground, vehicle types, identity, motion, position, delays, modules | progress, claim, routes |
-//! | [`way_round`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
+//! | [`detour`], of rings of full lanes | ground, vehicle types, identity, delays, modules | progress, claim, routes |
 //! | [`behave`] | all that perception reads, modules, messages | wish, position, progress, claim, routes |
 //! | [`effects`], with what it asks for of its route (`rerouting.rs`, `excursions.rs`, `parking.rs`) and of others ([`company`]) | the same, contacts | identity, position, progress, claim, wish, dynamics, routes, claims, index, modules, messages, demand |
 //! | [`aside`] | ground, vehicle types, routes, index, motion, position, progress, wish | aside |
@@ -25,6 +25,7 @@ pub(crate) mod behave;
 pub(crate) mod collide;
 pub(crate) mod company;
 pub(crate) mod control;
+pub(crate) mod detour;
 pub(crate) mod effects;
 mod excursions;
 mod parking;
@@ -34,4 +35,3 @@ mod rerouting;
 pub(crate) mod retire;
 pub(crate) mod scene;
 mod trailers;
-pub(crate) mod way_round;

@@ -53,7 +53,7 @@ struct Need {
 }
 
 /// What deciding reads.
-struct Scene<'a> {
+struct PlanInputs<'a> {
     clock: &'a Clock,
     ground: &'a Ground,
     types: &'a VehicleTypes,
@@ -78,7 +78,7 @@ pub(crate) fn plan(
     let mut counts = Planned::default();
     let (mut questions, mut needs) = (Vec::new(), Vec::new());
     for (number, instance) in pool.instances.iter().enumerate() {
-        let scene = Scene {
+        let scene = PlanInputs {
             clock,
             ground,
             types,
@@ -174,7 +174,7 @@ fn take_answer(
     true
 }
 
-impl Scene<'_> {
+impl PlanInputs<'_> {
     /// Fills the questions about the agents that need another route, with why, and the ranges of their
     /// routes that the answers are for. Returns those who need no planner for theirs.
     fn ask_for(
@@ -358,8 +358,8 @@ mod tests {
         }
     }
 
-    fn scene<'a>(stand: &'a Stand, clock: &'a Clock) -> Scene<'a> {
-        Scene {
+    fn scene<'a>(stand: &'a Stand, clock: &'a Clock) -> PlanInputs<'a> {
+        PlanInputs {
             clock,
             ground: &stand.ground,
             types: &stand.types,

@@ -137,7 +137,7 @@ impl Onlooking<'_> {
     fn signal_ahead(&self, path: Connection) -> (u32, u32) {
         let nodes = self.view.ground.junction_nodes(path.junction).iter();
         let node = nodes.map(|node| node.0).min().unwrap_or(0);
-        (node, self.view.ground.way_in(path).stages)
+        (node, self.view.ground.connection_gist(path).stages)
     }
 
     /// An agent's way through the junction with signals at the end of its lane.

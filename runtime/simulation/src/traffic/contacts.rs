@@ -7,7 +7,7 @@
 //! compared as boxes, in each step.
 
 use super::neighbours::keeps_order;
-use super::{Entry, Index, Neighbours};
+use super::{Index, LaneEntry, Neighbours};
 use crate::agents::{AgentIndex, ContactColumns};
 use crate::dynamics::Bodies;
 use crate::ground::Owner;
@@ -204,7 +204,7 @@ impl Search<'_> {
     }
 
     /// Whether an agent may touch obstacles where it is; its front may be on the next lanelet already.
-    fn is_near_obstacles(&self, own: &Entry, is_at_end: bool) -> bool {
+    fn is_near_obstacles(&self, own: &LaneEntry, is_at_end: bool) -> bool {
         if self.bodies.ground.obstacles.is_empty() {
             return false;
         }
@@ -225,7 +225,13 @@ impl Search<'_> {
 
     /// The contact of an agent that keeps to its lane with another like it, whose rear axle is a
     /// distance before its own, m.
-    fn contact_with(&self, own: &Entry, other: &Entry, distance: f64, out: &mut Vec<Contact>) {
+    fn contact_with(
+        &self,
+        own: &LaneEntry,
+        other: &LaneEntry,
+        distance: f64,
+        out: &mut Vec<Contact>,
+    ) {
         if other.agent == own.agent || !self.keeps_order(other.agent) {
             return;
         }

@@ -43,7 +43,7 @@ pub(crate) struct Encroachment {
 
 /// The parts that are looked at.
 #[derive(Clone, Copy)]
-pub(crate) struct Scene<'a> {
+pub(crate) struct EncroachmentInputs<'a> {
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
     pub(crate) routes: &'a Routes,
@@ -78,7 +78,7 @@ impl Encroachment {
         &mut self,
         time: f64,
         dt: f64,
-        scene: Scene<'_>,
+        scene: EncroachmentInputs<'_>,
         agents: &mut ContactColumns<'_>,
     ) {
         let mut passing = Vec::new();
@@ -113,7 +113,7 @@ impl Encroachment {
 fn collect(
     held: Held,
     dt: f64,
-    scene: Scene<'_>,
+    scene: EncroachmentInputs<'_>,
     agents: AgentsRef<'_>,
     passing: &mut Vec<Passing>,
 ) {
@@ -219,7 +219,7 @@ mod tests {
             for (number, &agent) in agents.iter().enumerate() {
                 stand.put(agent, SPEED * (time - delay * number as f64) - 10.0);
             }
-            let scene = Scene {
+            let scene = EncroachmentInputs {
                 ground: &stand.ground,
                 types: &stand.types,
                 routes: &stand.routes,

@@ -10,7 +10,7 @@ use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 
 /// A vehicle's place on a lanelet.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(crate) struct Entry {
+pub(crate) struct LaneEntry {
     /// Place of the rear axle, m.
     pub(crate) s: f64,
     pub(crate) lanelet: LaneletIndex,
@@ -50,7 +50,7 @@ pub(crate) struct OffLane {
 #[derive(Default)]
 pub(crate) struct Index {
     /// The vehicles of one lanelet after those of another.
-    entries: Vec<Entry>,
+    entries: Vec<LaneEntry>,
     /// Entries of each lanelet.
     ranges: Vec<Range>,
     /// Lanelets with a vehicle.
@@ -58,7 +58,7 @@ pub(crate) struct Index {
     /// The same, one bit a lanelet: most that are looked at are empty, and all bits of a city lie in the
     /// nearest cache.
     is_occupied: Vec<u64>,
-    /// Entry of each agent on its own lanelet.
+    /// LaneEntry of each agent on its own lanelet.
     entry_of: Vec<u32>,
     /// Whether the grid shows where agents are now.
     is_located: bool,
@@ -202,7 +202,7 @@ impl Index {
     }
 
     /// The entries of all lanelets, those of one after those of another.
-    pub(crate) fn entries(&self) -> &[Entry] {
+    pub(crate) fn entries(&self) -> &[LaneEntry] {
         &self.entries
     }
 
@@ -241,13 +241,13 @@ impl Index {
             // Counted again while they are filled.
             range.count = 0;
         }
-        self.entries.resize(first as usize, Entry::default());
+        self.entries.resize(first as usize, LaneEntry::default());
         // Vehicles of a flow stand from front to back by index: backwards they need no moving.
         for agent in agents.driving().rev() {
             let position = &agents.position[agent.index()];
             let s = position.s;
             for lanelet in lanelets_of(position) {
-                self.enter(Entry { s, lanelet, agent }, agents);
+                self.enter(LaneEntry { s, lanelet, agent }, agents);
             }
         }
         // The entry on the lanelet that an agent follows, not the one on a lanelet that it leaves.
@@ -260,7 +260,7 @@ impl Index {
 
     /// Puts an entry among those of its lanelet that are there already.
     #[inline]
-    fn enter(&mut self, entry: Entry, agents: AgentsRef<'_>) {
+    fn enter(&mut self, entry: LaneEntry, agents: AgentsRef<'_>) {
         let range = &mut self.ranges[entry.lanelet.index()];
         let start = range.first as usize;
         let mut at = start + range.count as usize;
@@ -275,7 +275,7 @@ impl Index {
 
     /// Vehicles on a lanelet from back to front.
     #[inline]
-    pub(crate) fn on_lanelet(&self, lanelet: LaneletIndex) -> &[Entry] {
+    pub(crate) fn on_lanelet(&self, lanelet: LaneletIndex) -> &[LaneEntry] {
         if self.is_occupied[lanelet.index() / 64] & 1 << (lanelet.index() % 64) == 0 {
             return &[];
         }
@@ -285,19 +285,22 @@ impl Index {
 
     /// The hindmost vehicle on a lanelet.
     #[inline]
-    pub(crate) fn hindmost(&self, lanelet: LaneletIndex) -> Option<Entry> {
+    pub(crate) fn hindmost(&self, lanelet: LaneletIndex) -> Option<LaneEntry> {
         self.on_lanelet(lanelet).first().copied()
     }
 
     /// The vehicle before an agent on its own lanelet.
     #[inline]
-    pub(crate) fn ahead_on_lanelet(&self, agent: AgentIndex) -> Option<Entry> {
+    pub(crate) fn ahead_on_lanelet(&self, agent: AgentIndex) -> Option<LaneEntry> {
         self.all_ahead_on_lanelet(agent).next().copied()
     }
 
     /// The vehicles before an agent on its own lanelet, from the next one on.
     #[inline]
-    pub(crate) fn all_ahead_on_lanelet(&self, agent: AgentIndex) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn all_ahead_on_lanelet(
+        &self,
+        agent: AgentIndex,
+    ) -> impl Iterator<Item = &LaneEntry> {
         let place = self.entry_of[agent.index()] as usize;
         let own = self.entries.get(place).map(|entry| entry.lanelet);
         let ahead = self.entries.iter().skip(place.saturating_add(1));
@@ -306,7 +309,7 @@ impl Index {
 
     /// Bytes for all agents.
     pub(crate) fn bytes(&self) -> usize {
-        size_of::<Entry>() * self.entries.len()
+        size_of::<LaneEntry>() * self.entries.len()
             + size_of::<u32>() * (self.entry_of.len() + self.located.len() + self.occupied.len())
             + size_of::<DVec2>() * self.middles.len()
             + self.parts.len()
@@ -323,15 +326,15 @@ fn lanelets_of(position: &LanePosition) -> impl Iterator<Item = LaneletIndex> {
 }
 
 /// The order on a lanelet; of two in one place the one with the smaller id is behind.
-fn is_behind(a: &Entry, b: &Entry, agents: AgentsRef<'_>) -> bool {
-    let id = |entry: &Entry| agents.identity[entry.agent.index()].id;
+fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
+    let id = |entry: &LaneEntry| agents.identity[entry.agent.index()].id;
     a.s.total_cmp(&b.s).then_with(|| id(a).cmp(&id(b))).is_lt()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::{Agents, Identity, LanePosition, Phase, Row};
+    use crate::agents::{AgentRow, Agents, Identity, LanePosition, Phase};
     use crate::dynamics::Dynamics;
     use crate::ground::Ground;
     use proptest::prelude::*;
@@ -340,7 +343,7 @@ mod tests {
     fn agents(places: &[(LaneletIndex, LaneletIndex, f64)]) -> Agents {
         let mut agents = Agents::default();
         for (id, &(lanelet, leaving, s)) in (1u64..).zip(places) {
-            agents.insert(Row {
+            agents.insert(AgentRow {
                 identity: Identity {
                     id,
                     phase: Phase::Driving,

@@ -1,6 +1,6 @@
 //! Room on lanes: how far those come who drive onto one, and who can change from one to the next.
 
-use super::{Entry, Index, space};
+use super::{Index, LaneEntry, space};
 use crate::agents::{AgentIndex, AgentsRef};
 use crate::ground::Ground;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -27,7 +27,7 @@ pub(super) struct Tail<'a> {
     /// How far they can drive up at most, m.
     pub(super) reach: f64,
     /// Who is there up to that place, from back to front.
-    pub(super) there: &'a [Entry],
+    pub(super) there: &'a [LaneEntry],
     /// Whether that is the whole lane, and nobody is between it and another one.
     pub(super) is_whole: bool,
 }
@@ -73,7 +73,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Whether a vehicle on a lane is on another one as well.
-    fn is_between(self, entry: &Entry, lanelet: LaneletIndex) -> bool {
+    fn is_between(self, entry: &LaneEntry, lanelet: LaneletIndex) -> bool {
         let position = &self.agents.position[entry.agent.index()];
         // On its way over from this lane, or to it.
         position.lanelet != lanelet || position.leaving != NO_LANELET
@@ -104,7 +104,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Where the rear of a vehicle is along its lane, m.
-    pub(super) fn rear(self, entry: &Entry) -> f64 {
+    pub(super) fn rear(self, entry: &LaneEntry) -> f64 {
         entry.s - self.vehicle_type(entry.agent).rear_overhang
     }
 

@@ -30,7 +30,7 @@ const STAGES: [(&str, &[&str]); 14] = [
     ("claims", &["traffic/claims"]),
     ("delays", &["traffic/delays.rs"]),
     ("plan", &["stages/plan.rs"]),
-    ("way_round", &["stages/way_round.rs"]),
+    ("detour", &["stages/detour.rs"]),
     ("behave", &["stages/behave.rs", "stages/scene.rs"]),
     (
         "effects",
@@ -239,7 +239,7 @@ fn columns_are_found_in_the_source() {
 /// Borrowed columns, and the stages that borrow them.
 const BORROWED: [(&[&str], &[&str]); 5] = [
     (ClaimColumns::WRITES, &["claims"]),
-    (PlanColumns::WRITES, &["plan", "way_round"]),
+    (PlanColumns::WRITES, &["plan", "detour"]),
     (ControlColumns::WRITES, &["aside", "control"]),
     (AdvanceColumns::WRITES, &["advance"]),
     (ContactColumns::WRITES, &["encroachment", "collide"]),
@@ -290,7 +290,7 @@ fn no_stage_writes_a_column_that_the_table_does_not_say() {
     let parts: [Part; 7] = [
         (&["appear", "retire"], |world| world.appear(&mut |_| ())),
         (&["claims", "delays"], World::give_way),
-        (&["plan", "way_round"], World::plan),
+        (&["plan", "detour"], World::plan),
         (&["behave", "effects", "retire"], World::behave),
         (&["aside", "control"], World::control),
         (&["advance", "retire"], World::advance),

@@ -34,7 +34,7 @@ impl Claims {
     /// How long anybody who asks for a junction waits at most, while the lanes beyond it drain and
     /// nobody stands in it, s.
     pub(crate) fn bound(junction: JunctionIndex, ground: &Ground) -> f64 {
-        let ways = ground.ways_through(junction);
+        let ways = ground.connections_through(junction);
         let longest = ways.lengths.fold(0.0, f64::max);
         // One after the other, from each lane a vehicle that clears the way with its whole length.
         let passing = ways.lanes as f64 * (longest + LONGEST) / LEAST_SPEED;

@@ -9,7 +9,7 @@
 
 use super::request::{Need, Request};
 use super::rule::is_locked;
-use super::scene::Scene;
+use super::situation::Situation;
 use super::{Claims, Grant};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
@@ -35,37 +35,46 @@ impl Entries {
     }
 
     /// Notes that the holder of a grant in a junction drives over its line now.
-    pub(super) fn note(&mut self, (junction, grant): (JunctionIndex, &Grant), scene: &Scene<'_>) {
-        if !scene
+    pub(super) fn note(
+        &mut self,
+        (junction, grant): (JunctionIndex, &Grant),
+        situation: &Situation<'_>,
+    ) {
+        if !situation
             .ground
-            .way_in(Connection::new(junction, grant.path))
+            .connection_gist(Connection::new(junction, grant.path))
             .has_follow_up
         {
             return;
         }
-        if let Some(line) = scene.lane_before(grant.agent, grant.at) {
+        if let Some(line) = situation.lane_before(grant.agent, grant.at) {
             // Cleared here and not each step: the list is as long as lines were crossed of late.
-            let kept = (FORGOTTEN_AFTER / scene.dt) as u64;
-            self.0.retain(|_, step| *step + kept > scene.step);
-            self.0.insert(line, scene.step);
+            let kept = (FORGOTTEN_AFTER / situation.dt) as u64;
+            self.0.retain(|_, step| *step + kept > situation.step);
+            self.0.insert(line, situation.step);
         }
     }
 }
 
 impl Claims {
     /// Whether a vehicle would enter sooner after the one before it than the sign on its way lets it.
-    pub(super) fn still_looks(&self, request: &Request, need: &Need, scene: &Scene<'_>) -> bool {
-        let way = scene
+    pub(super) fn still_looks(
+        &self,
+        request: &Request,
+        need: &Need,
+        situation: &Situation<'_>,
+    ) -> bool {
+        let way = situation
             .ground
-            .way_in(Connection::new(need.junction, need.path));
+            .connection_gist(Connection::new(need.junction, need.path));
         let is_free = !way.has_follow_up
             || need.at != request.at
             || !way.gives_way_to_any
-            || is_locked(request, need.junction, scene);
+            || is_locked(request, need.junction, situation);
         if is_free {
             return false;
         }
-        let Some(line) = scene.lane_before(request.agent, need.at) else {
+        let Some(line) = situation.lane_before(request.agent, need.at) else {
             return false;
         };
         // Who has been let in and is on its way to the line has not been noted yet.
@@ -73,22 +82,23 @@ impl Claims {
         let coming = grants.filter(|grant| {
             !grant.has_entered
                 && grant.agent != request.agent
-                && scene.lane_before(grant.agent, grant.at) == Some(line)
+                && situation.lane_before(grant.agent, grant.at) == Some(line)
         });
         let enters = coming.map(|grant| {
-            scene.time_for(
-                scene.before_line(need.junction, grant),
+            situation.time_for(
+                situation.before_line(need.junction, grant),
                 grant.agent,
                 grant.at,
             )
         });
         let entered = self.entries.0.get(&line);
         // In seconds from the present step on, so below 0 for who has entered.
-        let entered = entered.map(|&step| scene.dt * -(scene.step.saturating_sub(step) as f64));
+        let entered =
+            entered.map(|&step| situation.dt * -(situation.step.saturating_sub(step) as f64));
         let before = enters.chain(entered).reduce(f64::max);
-        let to_line = -scene.front(request.agent, need.at);
-        let own = scene.time_for(to_line, request.agent, need.at);
-        let right = &scene.ground.law(need.junction).right_of_way;
+        let to_line = -situation.front(request.agent, need.at);
+        let own = situation.time_for(to_line, request.agent, need.at);
+        let right = &situation.ground.law(need.junction).right_of_way;
         before.is_some_and(|before| own < before + right.follow_up(need.path))
     }
 }

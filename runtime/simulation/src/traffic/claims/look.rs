@@ -2,7 +2,7 @@
 
 use super::rule::is_held_up;
 use super::walls::Meeting;
-use super::{Claims, Grant, Scene, Setting};
+use super::{Claims, Grant, Setting, Situation};
 use crate::agents::{AgentIndex, AgentsRef};
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
@@ -35,7 +35,7 @@ impl Claims {
         setting: Setting<'_>,
         agents: AgentsRef<'_>,
     ) -> Vec<Ticket> {
-        let scene = &setting.with(agents);
+        let situation = &setting.with(agents);
         let granted = &self.granted[junction.index()];
         let ticket = |(number, grant): (u32, &Grant)| {
             let claim = &agents.claim[grant.agent.index()];
@@ -48,7 +48,7 @@ impl Claims {
                 let way = (grant.path, grant.agent);
                 waits
                     && other.agent != grant.agent
-                    && Meeting::of(junction, way, other, scene).is_some()
+                    && Meeting::of(junction, way, other, situation).is_some()
             });
             let mut behind: Vec<u64> = met.map(|other| id_of(other.agent, agents)).collect();
             behind.sort_unstable();
@@ -84,9 +84,9 @@ impl Claims {
         setting: Setting<'_>,
         agents: AgentsRef<'_>,
     ) -> bool {
-        let scene = &setting.with(agents);
-        if scene.light(Connection::new(junction, path)) != Light::Green
-            || scene.is_walked(Connection::new(junction, path))
+        let situation = &setting.with(agents);
+        if situation.light(Connection::new(junction, path)) != Light::Green
+            || situation.is_walked(Connection::new(junction, path))
         {
             return false;
         }
@@ -98,10 +98,10 @@ impl Claims {
         }
         let is_in_the_way = |grant: &Grant| {
             let way = (path, grant.agent);
-            Meeting::of(junction, way, grant, scene).is_some()
+            Meeting::of(junction, way, grant, situation).is_some()
         };
         !granted.iter().any(is_in_the_way)
-            && !self.has_to_give_way(Connection::new(junction, path), scene)
+            && !self.has_to_give_way(Connection::new(junction, path), situation)
     }
 
     fn has_to_give_way(
@@ -110,20 +110,20 @@ impl Claims {
             junction,
             number: path,
         }: Connection,
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) -> bool {
-        let right = &scene.ground.law(junction).right_of_way;
+        let right = &situation.ground.law(junction).right_of_way;
         let gap = right.critical_gap(path);
         let coming = self.scratch.approaches.iter();
         let mut first = coming.filter(|other| {
             other.path.junction == junction
-                && scene.agents.drives(other.agent)
-                && scene.gives_way(junction, path, other.path.number)
+                && situation.agents.drives(other.agent)
+                && situation.gives_way(junction, path, other.path.number)
         });
         first.any(|other| {
-            !scene.light(other.path).is_red()
-                && !is_held_up(other, scene)
-                && scene.time_for(other.distance, other.agent, other.at) < gap
+            !situation.light(other.path).is_red()
+                && !is_held_up(other, situation)
+                && situation.time_for(other.distance, other.agent, other.at) < gap
         })
     }
 }

@@ -64,7 +64,7 @@
 //!
 //! # Parts
 //!
-//! `request.rs` finds who asks, and for what; `scene.rs` knows where everybody is; `rule.rs` decides;
+//! `request.rs` finds who asks, and for what; `situation.rs` knows where everybody is; `rule.rs` decides;
 //! `follow_up.rs` knows how fast one follows another at a sign; `update.rs` does all of that in its time;
 //! `promise.rs` knows who counts on room beyond; `closing.rs` empties junctions that are to change;
 //! `alley.rs` lets into stretches that are too narrow for two;
@@ -82,7 +82,7 @@ mod promise;
 mod request;
 mod room;
 mod rule;
-mod scene;
+mod situation;
 mod update;
 mod waits;
 mod walls;
@@ -95,17 +95,17 @@ use crate::route::are_distinct;
 use crate::summary::LawCounts;
 use alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use follow_up::Entries;
-pub(crate) use gridlock::{StuckRing, WayRound};
+pub(crate) use gridlock::{Detour, StuckRing};
 pub use look::Ticket;
 use request::{Approach, Need, Request};
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use rule::Pending;
-use scene::Scene;
-pub(crate) use scene::Setting;
-pub(crate) use scene::space;
 use serde::{Deserialize, Serialize};
+pub(crate) use situation::Setting;
+use situation::Situation;
+pub(crate) use situation::space;
 pub use waits::{Waits, Why};
 use watch::Intruder;
 

@@ -11,7 +11,7 @@
 use super::room::FAR_ENOUGH;
 use super::{Claims, Grant};
 use crate::agents::{AgentIndex, AgentsRef};
-use crate::traffic::{Entry, Lanes};
+use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};
 
@@ -45,7 +45,7 @@ impl Claims {
         let Some(promised) = self.promised_length(lanes, lanelet) else {
             return true;
         };
-        let own = Entry { s, lanelet, agent };
+        let own = LaneEntry { s, lanelet, agent };
         let tail = lanes.tail(lanelet);
         let behind = tail.there.iter().filter(|entry| entry.s < s);
         let behind = behind

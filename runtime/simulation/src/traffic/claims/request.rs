@@ -1,7 +1,7 @@
 //! Who asks to enter a junction, and for which connections.
 
 use super::gridlock::STANDS;
-use super::scene::Scene;
+use super::situation::Situation;
 use super::watch::Intruder;
 use super::{Grant, Scratch};
 use crate::agents::{AgentIndex, AgentsRef, ClaimColumns, LanePosition, Motion};
@@ -63,8 +63,8 @@ impl Request {
     }
 
     /// How long it has been waiting, s.
-    pub(super) fn age(&self, scene: &Scene<'_>) -> f64 {
-        scene.step.saturating_sub(self.since) as f64 * scene.dt
+    pub(super) fn age(&self, situation: &Situation<'_>) -> f64 {
+        situation.step.saturating_sub(self.since) as f64 * situation.dt
     }
 }
 
@@ -80,7 +80,7 @@ pub(super) struct Approach {
     pub(super) distance: f64,
 }
 
-impl Scene<'_> {
+impl Situation<'_> {
     /// The connections that a vehicle needs at once: up to the first lane on which it can stand
     /// without its rear in a junction.
     ///

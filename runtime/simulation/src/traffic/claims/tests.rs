@@ -4,7 +4,7 @@ mod lights;
 mod order;
 mod room;
 
-use super::scene::EXIT_GAP;
+use super::situation::EXIT_GAP;
 use crate::agents::{AgentIndex, ClaimColumns, Refusal};
 use crate::clock::Clock;
 use crate::modules::SignalControllers;

@@ -1,6 +1,6 @@
 //! Watches what the law is kept like: who enters uninvited or on red, and how long others wait.
 
-use super::scene::Scene;
+use super::situation::Situation;
 use super::{Claims, Scratch};
 use crate::agents::{AgentIndex, Refusal, Statistics};
 use crate::traffic::signals::Arrival;
@@ -24,24 +24,25 @@ impl Claims {
         &mut self,
         intruders: &mut [Intruder],
         statistics: &[Statistics],
-        scene: &Scene<'_>,
+        situation: &Situation<'_>,
     ) {
         for &junction in &self.busy {
             for grant in &mut self.granted[junction.index()] {
-                if grant.has_entered || scene.before_line(junction, grant) >= 0.0 {
+                if grant.has_entered || situation.before_line(junction, grant) >= 0.0 {
                     continue;
                 }
                 grant.has_entered = true;
-                self.entries.note((junction, grant), scene);
+                self.entries.note((junction, grant), situation);
                 let is_red = !grant.is_on_red
-                    && scene.light(Connection::new(junction, grant.path)).is_red()
+                    && situation.light(Connection::new(junction, grant.path)).is_red()
                     // Behind a narrow bend there is no line: one stops before it.
-                    && scene.law_from(grant) == Some(grant.at);
+                    && situation.law_from(grant) == Some(grant.at);
                 self.counts.red_passed += u64::from(is_red);
             }
         }
         // By id: their tickets follow each other in that order.
-        intruders.sort_unstable_by_key(|intruder| scene.agents.identity[intruder.agent.index()].id);
+        intruders
+            .sort_unstable_by_key(|intruder| situation.agents.identity[intruder.agent.index()].id);
         for intruder in intruders {
             let junction = intruder.path.junction;
             if self.has(intruder.agent, junction, intruder.at) {
@@ -51,14 +52,14 @@ impl Claims {
             // rear axle is there before it has gone as far as that is ahead.
             let agent = intruder.agent;
             let way = statistics[agent.index()].distance;
-            if intruder.at > 0 && way >= scene.vehicle_type(agent).front {
+            if intruder.at > 0 && way >= situation.vehicle_type(agent).front {
                 self.counts.breaches += 1;
-                let sign = scene.sign(intruder.path);
+                let sign = situation.sign(intruder.path);
                 self.counts.stops_missed += u64::from(sign == Sign::Stop);
-                let is_red = scene.light(intruder.path).is_red();
+                let is_red = situation.light(intruder.path).is_red();
                 self.counts.red_passed += u64::from(is_red);
             }
-            let route = scene.route(intruder.agent);
+            let route = situation.route(intruder.agent);
             // A route that ends in the junction leads nowhere: then the connection itself is the exit.
             let beyond = route.lanelet(intruder.at + 1);
             let Some(exit) = beyond.or_else(|| route.lanelet(intruder.at)) else {
@@ -69,7 +70,7 @@ impl Claims {
     }
 
     /// Who comes near a signal: those who have not been let in, and those who have and are not there yet.
-    pub(super) fn find_arrivals(&self, scene: &Scene<'_>, scratch: &mut Scratch) {
+    pub(super) fn find_arrivals(&self, situation: &Situation<'_>, scratch: &mut Scratch) {
         let Scratch {
             approaches,
             requests,
@@ -80,36 +81,37 @@ impl Claims {
         } = scratch;
         arrivals.clear();
         let has_signals =
-            |junction: JunctionIndex| scene.ground.signal_group_of(junction).is_some();
+            |junction: JunctionIndex| situation.ground.signal_group_of(junction).is_some();
         let near = || {
             let all = approaches.iter();
             all.filter(|other| has_signals(other.path.junction))
         };
         blocked.clear();
-        let heads = near().filter(|head| scene.lacks_room(head.agent));
-        blocked.extend(heads.filter_map(|head| scene.lane_before(head.agent, head.at)));
+        let heads = near().filter(|head| situation.lacks_room(head.agent));
+        blocked.extend(heads.filter_map(|head| situation.lane_before(head.agent, head.at)));
         blocked.sort_unstable();
         let waiting = |(agent, at): (AgentIndex, u32), path, before_cut: f64, setback| Arrival {
             path,
             distance: before_cut - setback,
-            speed: scene.speed(agent),
-            has_room: !scene.lacks_room(agent) && !scene.is_behind_one_of((agent, at), blocked),
+            speed: situation.speed(agent),
+            has_room: !situation.lacks_room(agent)
+                && !situation.is_behind_one_of((agent, at), blocked),
         };
         arrivals.extend(near().map(|other| {
-            let setback = scene.setback(other.path);
+            let setback = situation.setback(other.path);
             waiting((other.agent, other.at), other.path, other.distance, setback)
         }));
         // Before a narrow bend one waits for the signals behind it.
         for request in requests {
-            if scene.ground.is_ruled(request.path.junction) {
+            if situation.ground.is_ruled(request.path.junction) {
                 continue;
             }
-            scene.needs(request, needs);
+            situation.needs(request, needs);
             let path = needs
                 .iter()
                 .find(|need| need.has_law && has_signals(need.junction));
-            let before_cut = -scene.front(request.agent, request.at);
-            let setback = scene.setback(request.path);
+            let before_cut = -situation.front(request.agent, request.at);
+            let setback = situation.setback(request.path);
             arrivals.extend(path.map(|need| {
                 waiting(
                     (request.agent, request.at),
@@ -124,15 +126,15 @@ impl Claims {
             let outside = grants.filter(|grant| !grant.has_entered && grant.is_invited);
             arrivals.extend(outside.map(|grant| Arrival {
                 path: Connection::new(junction, grant.path),
-                distance: scene.before_line(junction, grant),
-                speed: scene.speed(grant.agent),
+                distance: situation.before_line(junction, grant),
+                speed: situation.speed(grant.agent),
                 has_room: true,
             }));
         }
     }
 }
 
-impl Scene<'_> {
+impl Situation<'_> {
     /// Whether what keeps an agent from entering is that there is no room beyond.
     fn lacks_room(&self, agent: AgentIndex) -> bool {
         let refused = self.agents.claim[agent.index()].refused;

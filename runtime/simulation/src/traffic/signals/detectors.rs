@@ -150,7 +150,7 @@ impl SignalStates {
                 let path = Connection::new(junction, path);
                 let mut demand = by_path.get(&path).copied().unwrap_or_default();
                 demand.arrivals = desk.arrivals(path);
-                let bits = ground.way_in(path).stages;
+                let bits = ground.connection_gist(path).stages;
                 // Ways with green in several stages count in each of them.
                 for (number, stage) in facts.stages.iter_mut().enumerate() {
                     if bits & (1u32 << number) != 0 {

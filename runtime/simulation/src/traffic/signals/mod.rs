@@ -535,7 +535,7 @@ impl SignalStates {
             return;
         };
         let (state, demand) = (&self.states[group], &mut demand[group]);
-        let way = ground.way_in(arrival.path);
+        let way = ground.connection_gist(arrival.path);
         if state.phase == Phase::Green && way.has_green(state.stage) {
             let reach = AT_LINE.max(PASSAGE * arrival.speed);
             demand.extends |= arrival.has_room && arrival.distance <= reach;
@@ -557,7 +557,7 @@ impl SignalStates {
             return Light::Green;
         };
         let state = &self.states[group];
-        let way = ground.way_in(Connection::new(junction, path));
+        let way = ground.connection_gist(Connection::new(junction, path));
         let between = |between| way.light_in(state.stage, Some((state.next, between)));
         match state.phase {
             Phase::Green => way.light_in(state.stage, None),
@@ -574,7 +574,11 @@ impl SignalStates {
     /// Whether a path of a junction has green now only as far as it gives way to others with green.
     pub(crate) fn is_permitted(&self, ground: &Ground, path: Connection) -> bool {
         let group = ground.signal_group_of(path.junction);
-        group.is_some_and(|group| ground.way_in(path).is_permitted(self.states[group].stage))
+        group.is_some_and(|group| {
+            ground
+                .connection_gist(path)
+                .is_permitted(self.states[group].stage)
+        })
     }
 
     /// What the signals of a junction show; `None` where there are none.
@@ -610,7 +614,8 @@ impl SignalStates {
             return f64::INFINITY;
         };
         let (state, desk) = (&self.states[group], &self.desks[group]);
-        let has_green = state.phase == Phase::Green && ground.way_in(path).has_green(state.stage);
+        let has_green =
+            state.phase == Phase::Green && ground.connection_gist(path).has_green(state.stage);
         // Who has asked for a stage may get it sooner than the programme says.
         match has_green && desk.is_empty() {
             true => state.remaining(ground.programme(group), desk, time),

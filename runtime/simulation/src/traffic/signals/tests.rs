@@ -275,7 +275,7 @@ impl<'a> Onlooker<'a> {
         let bits = |path: usize| {
             let path = ConnectionIndex::from_index(path);
             self.ground
-                .way_in(Connection::new(self.junction, path))
+                .connection_gist(Connection::new(self.junction, path))
                 .stages
         };
         let all = |wanted: Light| (0..lights.len()).filter(move |&path| lights[path] == wanted);
@@ -470,7 +470,7 @@ fn a_stage_that_is_called_comes_next_and_one_that_is_held_stays_up_to_the_bound(
     let (stand, [east, north]) = crossing();
     let ground = &*stand.ground;
     let node = ground.junction_nodes(east.junction)[0].0;
-    let stage = |path| ground.way_in(path).stages.trailing_zeros();
+    let stage = |path| ground.connection_gist(path).stages.trailing_zeros();
     let first = |states: &mut SignalStates, from: u64, (path, light), comes: &[Arrival]| {
         (from..from + 3000).find(|&step| {
             update(states, &clock(step), ground, comes);
@@ -525,7 +525,7 @@ fn fixed_times_leave_the_clock_for_a_hold_and_come_back_to_it() {
     let (stand, [east, _]) = crossing_with(SignalPlan::default());
     let ground = &*stand.ground;
     let node = ground.junction_nodes(east.junction)[0].0;
-    let stage = ground.way_in(east).stages.trailing_zeros();
+    let stage = ground.connection_gist(east).stages.trailing_zeros();
     let run = |hold: Option<f64>| -> Vec<Vec<Light>> {
         let mut states = SignalStates::new(ground);
         if let Some(until) = hold {

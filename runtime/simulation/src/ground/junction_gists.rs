@@ -1,7 +1,7 @@
 //! What is asked of junctions and of their paths in each step, in two lists: laws and signals are large, and
 //! each look into one would wait for memory.
 
-use super::roads::Law;
+use super::roads::JunctionLaw;
 use roadwright_scenario::junction::{Between, Layout, Light, Sign, SignalPlans, Signals};
 use roadwright_scenario::{Connection, ConnectionIndex, Control, JunctionIndex};
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use std::sync::Arc;
 const NO_GROUP: u32 = u32::MAX;
 
 /// The junctions of the roads, and the paths of each after those of the one before.
-pub(super) struct WaysIn {
-    junctions: Vec<Entrance>,
-    paths: Vec<WayIn>,
+pub(super) struct JunctionGists {
+    junctions: Vec<JunctionGist>,
+    paths: Vec<ConnectionGist>,
 }
 
 /// A junction, as those see it who come to it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entrance {
+pub(super) struct JunctionGist {
     /// From one green of a stage of its signals to the next at most, s; without end where there are none.
     pub(super) longest_cycle: f64,
     /// Place of its first path.
@@ -32,7 +32,7 @@ pub(super) struct Entrance {
 
 /// One path of a junction.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct WayIn {
+pub(crate) struct ConnectionGist {
     /// How far before the junction its stop line lies, where no buses drive, m.
     pub(super) setback: f32,
     /// The stages in which it has green, one bit each; none where there are no signals.
@@ -49,14 +49,14 @@ pub(crate) struct WayIn {
     pub(crate) gives_way_to_any: bool,
 }
 
-impl WaysIn {
+impl JunctionGists {
     /// O(paths * stages).
-    pub(super) fn new(layout: &Layout, laws: &[Arc<Law>], plans: &SignalPlans) -> Self {
+    pub(super) fn new(layout: &Layout, laws: &[Arc<JunctionLaw>], plans: &SignalPlans) -> Self {
         let (mut junctions, mut paths) = (Vec::new(), Vec::new());
         let signals = plans.signals.iter().zip(plans.group_of());
         for ((junction, law), (signals, group)) in layout.junctions.iter().zip(laws).zip(signals) {
             let (right, signals) = (&law.right_of_way, signals.as_ref());
-            junctions.push(Entrance {
+            junctions.push(JunctionGist {
                 longest_cycle: signals
                     .map_or(f64::INFINITY, |signals| signals.programme.longest_cycle()),
                 first: paths.len() as u32,
@@ -67,14 +67,14 @@ impl WaysIn {
             });
             paths.extend(
                 law.setbacks_of_cars()
-                    .map(|(path, setback)| WayIn::of(law, signals, (path, setback))),
+                    .map(|(path, setback)| ConnectionGist::of(law, signals, (path, setback))),
             );
         }
         Self { junctions, paths }
     }
 
     #[inline]
-    pub(super) fn junction(&self, junction: JunctionIndex) -> &Entrance {
+    pub(super) fn junction(&self, junction: JunctionIndex) -> &JunctionGist {
         &self.junctions[junction.index()]
     }
 
@@ -85,12 +85,12 @@ impl WaysIn {
             junction,
             number: path,
         }: Connection,
-    ) -> &WayIn {
+    ) -> &ConnectionGist {
         &self.paths[self.junction(junction).first as usize + path.index()]
     }
 }
 
-impl Entrance {
+impl JunctionGist {
     /// The group that its signals belong to.
     #[inline]
     pub(super) fn group(&self) -> Option<usize> {
@@ -98,8 +98,12 @@ impl Entrance {
     }
 }
 
-impl WayIn {
-    fn of(law: &Law, signals: Option<&Signals>, (path, setback): (ConnectionIndex, f32)) -> Self {
+impl ConnectionGist {
+    fn of(
+        law: &JunctionLaw,
+        signals: Option<&Signals>,
+        (path, setback): (ConnectionIndex, f32),
+    ) -> Self {
         let right = &law.right_of_way;
         let bits = |is_in: &dyn Fn(&Signals, usize) -> bool| {
             signals.map_or(0, |signals| {

@@ -86,7 +86,7 @@ impl<'a> Given<'a> {
 
 /// What requests are decided by.
 #[derive(Clone, Copy)]
-pub(super) struct Scene<'a> {
+pub(super) struct Situation<'a> {
     setting: Setting<'a>,
     pub(super) agents: AgentsRef<'a>,
 }
@@ -97,15 +97,15 @@ impl<'a> Setting<'a> {
         self.step as f64 * self.dt
     }
 
-    pub(super) fn with(self, agents: AgentsRef<'a>) -> Scene<'a> {
-        Scene {
+    pub(super) fn with(self, agents: AgentsRef<'a>) -> Situation<'a> {
+        Situation {
             setting: self,
             agents,
         }
     }
 }
 
-impl<'a> std::ops::Deref for Scene<'a> {
+impl<'a> std::ops::Deref for Situation<'a> {
     type Target = Setting<'a>;
 
     fn deref(&self) -> &Setting<'a> {
@@ -113,7 +113,7 @@ impl<'a> std::ops::Deref for Scene<'a> {
     }
 }
 
-impl<'a> Scene<'a> {
+impl<'a> Situation<'a> {
     pub(super) fn route(&self, agent: AgentIndex) -> &'a Route {
         self.routes.get(self.agents.progress[agent.index()].route)
     }
@@ -319,12 +319,12 @@ impl<'a> Scene<'a> {
 
     /// Whether the signal of a path is red, and one may turn along it nevertheless.
     pub(super) fn may_turn_on_red(&self, path: Connection) -> bool {
-        self.ground.way_in(path).may_turn_on_red && self.light(path).is_red()
+        self.ground.connection_gist(path).may_turn_on_red && self.light(path).is_red()
     }
 
     /// What an agent is told at the stop line of a path.
     pub(super) fn sign(&self, path: Connection) -> Sign {
-        self.ground.way_in(path).sign
+        self.ground.connection_gist(path).sign
     }
 
     /// Whether who comes along a path of a junction gives way to who comes along another one: by the

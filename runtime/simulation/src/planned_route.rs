@@ -17,7 +17,7 @@ const PLANNER: &str = "route";
 ///
 /// Ways are those that the built-in planner `route` finds at the start of a run, with the parameters of the
 /// trip's stack, if nobody else is there. Nothing of plugins or scripts runs.
-pub struct WayFinder {
+pub struct RouteFinder {
     scenario: Arc<Scenario>,
     ground: Arc<Ground>,
     planners: Registry,
@@ -25,7 +25,7 @@ pub struct WayFinder {
 
 /// A way from a start over way-points to a destination.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PlannedWay {
+pub struct PlannedRoute {
     /// The way as points at most 2 m apart on lanes; straight where a lane is changed, and on open ground
     /// from place to place, m.
     pub points: Vec<DVec2>,
@@ -35,7 +35,7 @@ pub struct PlannedWay {
     pub time: f64,
 }
 
-impl WayFinder {
+impl RouteFinder {
     /// Prepares a scenario. Cost: that of [`Ground::new`].
     pub fn new(scenario: Arc<Scenario>) -> Self {
         let mut planners = Registry::default();
@@ -55,13 +55,13 @@ impl WayFinder {
 
     /// The way of an agent; `None` if a place of it does not exist, its stack or vehicle type does not,
     /// or no way leads there.
-    pub fn way(&self, agent: &Agent) -> Option<PlannedWay> {
+    pub fn way(&self, agent: &Agent) -> Option<PlannedRoute> {
         let goals: Vec<_> = agent.goals().copied().collect();
         self.find((&agent.vehicle, &agent.stack), &agent.start, &goals)
     }
 
     /// The way of each agent of a flow; `None` as of [`Self::way`].
-    pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedWay> {
+    pub fn way_of_flow(&self, flow: &Flow) -> Option<PlannedRoute> {
         self.find(
             (&flow.vehicle, &flow.stack),
             &flow.origin,
@@ -75,7 +75,7 @@ impl WayFinder {
         (vehicle, stack): (&str, &str),
         start: &Place,
         goals: &[Place],
-    ) -> Option<PlannedWay> {
+    ) -> Option<PlannedRoute> {
         let vehicle = self.scenario.vehicle_types().get(vehicle)?;
         let (start, goals) = places(&self.scenario, &self.ground, "", start, goals).ok()?;
         let Start::Lane { lanelet, s } = start else {
@@ -117,8 +117,8 @@ impl WayFinder {
         self.planners.module(stack, Slot::Planner, setting).ok()
     }
 
-    fn along(&self, route: &Route, start: f64, vehicle: &VehicleType) -> PlannedWay {
-        let mut way = PlannedWay {
+    fn along(&self, route: &Route, start: f64, vehicle: &VehicleType) -> PlannedRoute {
+        let mut way = PlannedRoute {
             points: Vec::new(),
             length: 0.0,
             time: 0.0,
@@ -140,7 +140,7 @@ impl WayFinder {
 }
 
 /// The way over open ground: straight from goal to goal.
-fn straight(start: DVec2, goals: &[Goal], vehicle: &VehicleType) -> PlannedWay {
+fn straight(start: DVec2, goals: &[Goal], vehicle: &VehicleType) -> PlannedRoute {
     let on_ground = |goal: &Goal| match goal {
         Goal::Ground(place) => Some(*place),
         Goal::Lane { .. } => None,
@@ -148,7 +148,7 @@ fn straight(start: DVec2, goals: &[Goal], vehicle: &VehicleType) -> PlannedWay {
     let mut points = vec![start];
     points.extend(goals.iter().filter_map(on_ground));
     let length = points.windows(2).map(|two| two[0].distance(two[1])).sum();
-    PlannedWay {
+    PlannedRoute {
         points,
         length,
         time: length / vehicle.max_speed.min(OPEN_GROUND_SPEED),

@@ -2,7 +2,7 @@
 
 use roadwright_geometry::DVec2;
 use roadwright_scenario::{Agent, ObjectId, Place, Road, Scenario, operation};
-use roadwright_simulation::{PlannedWay, RunOptions, WayFinder, World, builtin_modules};
+use roadwright_simulation::{PlannedRoute, RouteFinder, RunOptions, World, builtin_modules};
 use std::sync::Arc;
 
 fn shipped(name: &str) -> Arc<Scenario> {
@@ -43,7 +43,7 @@ fn distance(point: DVec2, line: &[DVec2]) -> f64 {
 fn ways_are_those_of_a_run() {
     for name in ["crossroads", "old-town", "roundabouts"] {
         let scenario = shipped(name);
-        let finder = WayFinder::new(scenario.clone());
+        let finder = RouteFinder::new(scenario.clone());
         let mut world = World::new(&scenario, &builtin_modules(), &RunOptions::default()).unwrap();
         world.step();
         let (mut compared, mut beside) = (0, 0);
@@ -64,7 +64,7 @@ fn ways_are_those_of_a_run() {
     }
 }
 
-fn way_in_old_town(finder: &WayFinder, scenario: &Scenario) -> (Agent, PlannedWay) {
+fn way_in_old_town(finder: &RouteFinder, scenario: &Scenario) -> (Agent, PlannedRoute) {
     let agents = scenario.agents().values();
     let ways = agents.filter_map(|agent| Some((agent.clone(), finder.way(agent)?)));
     ways.max_by(|a, b| a.1.length.total_cmp(&b.1.length))
@@ -74,7 +74,7 @@ fn way_in_old_town(finder: &WayFinder, scenario: &Scenario) -> (Agent, PlannedWa
 #[test]
 fn a_way_has_the_length_and_the_time_of_its_line() {
     let scenario = shipped("old-town");
-    let finder = WayFinder::new(scenario.clone());
+    let finder = RouteFinder::new(scenario.clone());
     let (_, way) = way_in_old_town(&finder, &scenario);
     let drawn = length(&way.points);
     let off = (drawn - way.length).abs() / way.length;
@@ -94,7 +94,7 @@ fn a_way_has_the_length_and_the_time_of_its_line() {
 #[test]
 fn way_points_are_passed() {
     let scenario = shipped("old-town");
-    let finder = WayFinder::new(scenario.clone());
+    let finder = RouteFinder::new(scenario.clone());
     let (mut agent, way) = way_in_old_town(&finder, &scenario);
     let others = scenario.agents().values().map(|other| other.start);
     let via = others
@@ -119,7 +119,7 @@ fn way_points_are_passed() {
 #[test]
 fn a_trip_that_nothing_can_drive_has_no_way() {
     let scenario = shipped("motorway-m4");
-    let finder = WayFinder::new(scenario.clone());
+    let finder = RouteFinder::new(scenario.clone());
     let lanes = |forwards: bool| {
         let roads = scenario.network().roads();
         roads.flat_map(move |(id, road)| {
@@ -152,7 +152,7 @@ fn a_trip_that_nothing_can_drive_has_no_way() {
 #[test]
 fn over_open_ground_the_way_is_straight() {
     let scenario = Arc::new(Scenario::new("field"));
-    let finder = WayFinder::new(scenario);
+    let finder = RouteFinder::new(scenario);
     let way = finder.way(&agent(
         Place::ground(0.0, 0.0, 0.0),
         Place::ground(30.0, 40.0, 0.0),
@@ -167,7 +167,7 @@ fn over_open_ground_the_way_is_straight() {
 #[test]
 fn ways_follow_edits() {
     let scenario = shipped("old-town");
-    let mut finder = WayFinder::new(scenario.clone());
+    let mut finder = RouteFinder::new(scenario.clone());
     let (agent, before) = way_in_old_town(&finder, &scenario);
     // The road in the middle of the way is taken out.
     let middle = before.points[before.points.len() / 2];
@@ -192,7 +192,7 @@ fn ways_follow_edits() {
     let edited = Arc::new(edited);
     finder.follow(edited.clone());
     let after = finder.way(&agent);
-    assert_eq!(after, WayFinder::new(edited).way(&agent));
+    assert_eq!(after, RouteFinder::new(edited).way(&agent));
     assert_ne!(after.as_ref(), Some(&before), "the road was on the way");
     // And back again.
     finder.follow(scenario);

@@ -5,11 +5,11 @@ use crate::clock::Clock;
 use crate::ground::Ground;
 use crate::modules::Modules;
 use crate::route::{Route, Routes, Travel, goal_input};
-use crate::traffic::{Delays, StuckRing, WayRound};
+use crate::traffic::{Delays, Detour, StuckRing};
 use crate::vehicle_type::VehicleTypes;
 
 /// What planners are asked with.
-pub(crate) struct Scene<'a> {
+pub(crate) struct DetourInputs<'a> {
     pub(crate) clock: &'a Clock,
     pub(crate) ground: &'a Ground,
     pub(crate) types: &'a VehicleTypes,
@@ -17,7 +17,7 @@ pub(crate) struct Scene<'a> {
     pub(crate) delays: &'a Delays,
 }
 
-impl Scene<'_> {
+impl DetourInputs<'_> {
     /// Sends the first head of a ring round that gets to its goal that way. Returns whether any does.
     pub(crate) fn send_one(
         &self,
@@ -25,7 +25,7 @@ impl Scene<'_> {
         routes: &mut Routes,
         agents: &mut PlanColumns<'_>,
     ) -> bool {
-        let found = ring.ways_round.iter().find_map(|way| {
+        let found = ring.detours.iter().find_map(|way| {
             let route = self.route_by(way, routes, agents.lent())?;
             Some((way.agent, route))
         });
@@ -43,7 +43,7 @@ impl Scene<'_> {
 
     /// The route of an agent by another lane beyond the junction that it waits at; `None` if none leads
     /// to its next goal, or that lies before.
-    fn route_by(&self, way: &WayRound, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
+    fn route_by(&self, way: &Detour, routes: &Routes, agents: AgentsRef<'_>) -> Option<Route> {
         let index = way.agent.index();
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
