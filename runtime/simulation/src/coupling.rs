@@ -4,9 +4,10 @@
 //! What is let go stands from that moment on ([`crate::dynamics::StandingTrains`]); its vehicle is one of
 //! the same type with fewer trailers from then on, so length, mass and tail are those of what it tows.
 
-use crate::agents::{AgentIndex, Agents};
+use crate::agents::Agents;
 use crate::dynamics::{Bodies, Dynamics, FreeCoupling, MOST_ANGLE, REACH, StandingTrain};
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::math::wrap_angle;
 use thiserror::Error;

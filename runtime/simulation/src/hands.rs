@@ -4,7 +4,8 @@
 //! between two steps only, as edits do, so the same movements before the same steps give the same run.
 //! They count as state: they are saved and hashed.
 
-use crate::agents::{Command, ControlColumns, Order};
+use crate::agents::ControlColumns;
+use crate::records::{Command, Order};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::math::atan;
 use roadwright_vehicle::{OneTrackLimits, PedalCommand, Pedals};

@@ -1,6 +1,6 @@
 //! A heat map: on which stretches of which lanes vehicles were, how fast, and where they collided.
 
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use crate::session::Observer;
 use crate::world::World;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex, LaneletKind, NO_LANELET};

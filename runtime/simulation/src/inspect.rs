@@ -11,19 +11,49 @@ pub use road::{
     StopReason, StopTarget,
 };
 
-use crate::agents::{AgentIndex, Command};
 use crate::hands::{HandControls, Hands};
 use crate::modules::Modules;
 use crate::perception::{Look, View};
+use crate::records::{AgentIndex, Command};
 use crate::snapshot::MechanicsRecord;
 use crate::traffic::Waits;
+use crate::world::World;
 use glam::DVec2;
 use roadwright_geometry::{Pose, unit};
 use roadwright_plugin_api::{ControllerInput, ControllerOutput, NOTHING};
-use roadwright_scenario::DynamicsLevel;
+use roadwright_scenario::{DynamicsLevel, NodeId, RoadId};
 
 /// How far ahead the route is told, m.
 const PATH_REACH: f64 = 400.0;
+
+impl World {
+    /// Looks into an agent that drives; `None` for others.
+    pub fn inspect(&self, id: u64) -> Option<Inspection> {
+        let commands = &self.agents.command;
+        let seen = inspect(&self.view(), &self.modules, &self.hands, commands, id)?;
+        Some(Inspection {
+            waits: self.waits(id),
+            ..seen
+        })
+    }
+
+    /// What an agent waits for at a junction; `None` if it does not wait, or does not drive.
+    fn waits(&self, id: u64) -> Option<Waits> {
+        self.waits_of(self.agents.census().find(id)?)
+    }
+
+    /// Looks into the junction of a node: control, signals, queues, tickets, and who waits for whom.
+    /// `None` if there is no such node. Built only when asked: O(vehicles before and in it).
+    pub fn inspect_junction(&self, node: NodeId) -> Option<JunctionInspection> {
+        junction::inspect(self, node)
+    }
+
+    /// Looks into a road: its lanes with their cells, who is on them and where they go. `None` if it
+    /// has no lane that can be driven. Built only when asked: O(cells and vehicles of the road).
+    pub fn inspect_road(&self, road: RoadId) -> Option<RoadInspection> {
+        road::inspect(self, road)
+    }
+}
 
 /// What goes on in one agent.
 #[derive(Debug, Clone, PartialEq)]

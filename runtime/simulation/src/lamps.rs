@@ -1,5 +1,5 @@
 //! Lamps: what vehicles show to others.
-use crate::agents::{AgentIndex, Motion};
+use crate::records::{AgentIndex, Motion};
 use crate::route::Route;
 use crate::world::World;
 use roadwright_agent::Indicator;

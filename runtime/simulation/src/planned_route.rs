@@ -1,9 +1,9 @@
 //! The way of a trip before anybody drives: what a planner answers on empty roads.
 
-use crate::agents::AgentIndex;
 use crate::demand::{Start, places};
 use crate::ground::Ground;
 use crate::perception::OPEN_GROUND_SPEED;
+use crate::records::AgentIndex;
 use crate::route::{Goal, Route, Stretch, Trip, plan_legs};
 use roadwright_agent::{Module, Planner, PlannerView, Registry, Step};
 use roadwright_geometry::DVec2;

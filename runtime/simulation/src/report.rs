@@ -1,9 +1,10 @@
 //! What a world tells: snapshot, counts, summary, hash.
 
-use crate::agents::{AgentIndex, Drive, Phase, Status, pedals_of};
-use crate::dynamics::LooseRecord;
+use crate::agents::{Drive, Status, pedals_of};
+use crate::dynamics::loose_record;
 use crate::hash::StateHasher;
 use crate::lamps;
+use crate::records::{AgentIndex, Phase};
 use crate::snapshot::{Mishap, Snapshot, VehicleRecord};
 use crate::stages::retire::scores;
 use crate::stages::scene::lane_of;
@@ -16,6 +17,49 @@ use std::collections::{BTreeMap, BTreeSet};
 const TIPPED: f64 = std::f64::consts::FRAC_PI_3;
 /// Who has been standing for longer is stuck, s: no common signal is red for so long.
 const STUCK: f64 = 120.0;
+
+impl World {
+    /// A hash over all state that is carried from step to step, for comparing runs. It does not
+    /// depend on where agents are stored. What modules keep for themselves is not in it: it shows
+    /// in what their agents do. O(agents ever seen).
+    pub fn state_hash(&self) -> u64 {
+        state_hash(self)
+    }
+
+    /// The vehicles that drive now, in the order of their ids.
+    pub fn snapshot(&self) -> Snapshot {
+        snapshot(self, 1.0)
+    }
+
+    /// The vehicles that drive now, in the order of their ids, where they were at a share of the
+    /// last step: 0 at its start, 1 at its end. For pictures between steps; vehicles that have just
+    /// appeared or arrived are not in their place.
+    pub fn snapshot_within_step(&self, share: f64) -> Snapshot {
+        snapshot(self, share.clamp(0.0, 1.0))
+    }
+
+    /// How many agents are in which state.
+    pub fn counts(&self) -> AgentCounts {
+        counts(self)
+    }
+
+    /// What came of the run so far. Fitness modules are asked about agents that still drive.
+    pub fn summary(&self) -> Summary {
+        summary(self)
+    }
+
+    /// The drive so far of an agent that drives. Its fitnesses are asked.
+    pub fn drive_so_far(&self, id: u64) -> Option<Drive<'_>> {
+        let agent = self.agents.census().find(id)?;
+        Some(drive_so_far(self, agent))
+    }
+
+    /// The drives of all agents: of those that do not drive any more in the order in which they
+    /// ended, then of those that drive in the order of their ids. Their fitnesses are asked.
+    pub fn drives(&self) -> Vec<Drive<'_>> {
+        drives(self)
+    }
+}
 
 /// A hash over all state that is carried from step to step, in the order of ids; what modules keep
 /// for themselves is not in it.
@@ -136,7 +180,7 @@ pub(crate) fn snapshot(world: &World, share: f64) -> Snapshot {
             .rigid
             .pushed(&world.ground)
             .into_iter()
-            .map(LooseRecord::of)
+            .map(|(kind, state)| loose_record(kind, &state))
             .collect(),
     }
 }

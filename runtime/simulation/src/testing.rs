@@ -3,11 +3,12 @@
 #[path = "../tests/common/equip.rs"]
 mod equip;
 
-use crate::agents::{AgentIndex, AgentRow, Agents, Identity, LanePosition, Motion, Phase};
+use crate::agents::{AgentRow, Agents};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::perception::View;
+use crate::records::{AgentIndex, Identity, LanePosition, Motion, Phase};
 use crate::route::{Goal, Leg, Route, Routes, Travel};
 use crate::traffic::{Claims, Index, People, SignalStates};
 use crate::vehicle_type::VehicleTypes;

@@ -1,6 +1,6 @@
 //! Vehicle types as the step needs them.
 
-use crate::snapshot::RigidShape;
+use crate::records::RigidShape;
 use glam::DVec2;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::tan;

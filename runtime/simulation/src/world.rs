@@ -8,6 +8,7 @@ use crate::coupling::{CouplingError, CouplingOrder};
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::edit::{EditEntry, Editing, WaitingEdit};
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::hands::{HandControls, Hands};
 use crate::messages::{LogLine, Messages};
@@ -21,10 +22,13 @@ use crate::stages::appear::AppearInputs;
 use crate::stages::behave::Behaving;
 use crate::stages::control::Controlling;
 use crate::stages::effects::Effecting;
+use crate::stages::plan::Planning;
 use crate::stages::retire::Exit;
 use crate::stages::{advance, appear, aside, behave, collide, control, detour, plan};
 use crate::summary::ReplanCounts;
-use crate::traffic::{Contact, EncroachmentInputs, NoCrossing, People, Traffic, look_at_signals};
+use crate::traffic::{
+    Contact, EncroachmentInputs, Given, NoCrossing, People, Traffic, look_at_signals,
+};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Registry;
 use roadwright_scenario::{NodeId, RoadId, Scenario};
@@ -251,15 +255,20 @@ impl World {
         people.appear(&self.clock, ground);
         people.heed(self.dynamics.standing.footprints(types));
         let (routes, agents) = (&self.routes, &mut ClaimColumns::of(&mut self.agents));
-        let seen = (&*index, &*signals);
-        claims.update(&self.clock, (ground, types), routes, seen, (agents, people));
-        people::look_after(
-            people,
+        let given = Given {
+            clock: &self.clock,
+            fixed: Fixed { ground, types },
+            routes,
+            index,
             signals,
-            (ground, types, routes),
-            agents,
-            &self.clock,
-        );
+        };
+        claims.update(given, agents, people);
+        let roadside = Roadside {
+            ground,
+            types,
+            routes,
+        };
+        people::look_after(people, signals, roadside, agents, &self.clock);
         signals.forget_gone(agents.census);
         for &(agent, path) in claims.asks_for_green() {
             signals.ask_for_green(ground, path, (agent, self.clock.time()));
@@ -287,11 +296,18 @@ impl World {
 
     fn plan(&mut self) {
         let Traffic { claims, delays, .. } = &mut self.traffic;
+        let given = Planning {
+            clock: &self.clock,
+            fixed: Fixed {
+                ground: &self.ground,
+                types: &self.types,
+            },
+            modules: &self.modules,
+            delays,
+            claims,
+        };
         let planned = plan::plan(
-            &self.clock,
-            (&*self.ground, &self.types),
-            &self.modules,
-            (&*delays, &*claims),
+            given,
             &mut self.scratch.planning,
             &mut self.routes,
             &mut PlanColumns::of(&mut self.agents),
@@ -385,9 +401,11 @@ impl World {
             messages: &mut self.messages,
             finished: &mut self.finished,
         };
-        let (ground, types) = (&*self.ground, &self.types);
-        let fixed = (ground, types, &self.hands);
-        self.agent_updates += advance::advance(fixed, helpers, &mut exit);
+        let fixed = Fixed {
+            ground: &self.ground,
+            types: &self.types,
+        };
+        self.agent_updates += advance::advance(fixed, &self.hands, helpers, &mut exit);
     }
 
     fn collide(&mut self) {

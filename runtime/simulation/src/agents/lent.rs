@@ -4,9 +4,10 @@
 //! names the columns that it writes beside those that it reads, and has no other to write. Which stages take
 //! [`Agents`] whole says `docs/stages.md`.
 
-use super::{
-    AgentIndex, Agents, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Progress,
-    Rare, Statistics, Wish,
+use super::{Agents, Rare};
+use crate::records::{
+    AgentIndex, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Progress, Statistics,
+    Wish,
 };
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::PedalCommand;

@@ -6,26 +6,22 @@
 
 mod accounts;
 mod finished;
-mod index;
 mod lent;
 mod rare;
-mod rows;
 
-pub(crate) use accounts::{AccountInputs, Accounts};
+pub(crate) use accounts::{Account, Accounts, Odometer};
 
 pub use finished::{Drive, Status};
 pub(crate) use finished::{Finished, FinishedRow, Score};
-pub use index::AgentIndex;
 pub(crate) use lent::{
     AdvanceColumns, AgentsRef, Census, ClaimColumns, ContactColumns, ControlColumns, PlanColumns,
 };
-pub(crate) use rows::{
-    Aside, Claim, Command, FARTHEST, Identity, LanePosition, Motion, Order, Phase, Progress,
-    Refusal, Statistics, Wish,
-};
 
-use crate::dynamics::keeps_to_lanes;
-use crate::route::{Routes, are_distinct};
+use crate::records::{
+    AgentIndex, Aside, Claim, Command, Identity, LanePosition, Motion, Order, Phase, Progress,
+    Statistics, Wish, are_distinct, keeps_to_lanes,
+};
+use crate::route::Routes;
 pub(crate) use rare::{Column, Rare};
 use roadwright_scenario::lane_graph::NO_LANELET;
 use roadwright_scenario::{DynamicsLevel, LaneletIndex};

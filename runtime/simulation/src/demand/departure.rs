@@ -1,9 +1,9 @@
 //! Agents before they appear: their places, and whether there is room.
 
-use crate::agents::{AgentIndex, FARTHEST};
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
 use crate::options::SimulationError;
+use crate::records::{AgentIndex, FARTHEST};
 use crate::route::Goal;
 use crate::traffic::{Claims, Index, Lanes, space};
 use crate::vehicle_type::{VehicleType, VehicleTypes};

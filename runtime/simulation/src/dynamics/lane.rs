@@ -4,8 +4,8 @@
 //! A change of lane is a smooth profile of t that is done where a connection begins: there t is 0.
 
 use super::{Body, Level, LevelStep, STANDING};
-use crate::agents::{Aside, LanePosition, Motion};
 use crate::ground::Ground;
+use crate::records::{Aside, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::atan;
@@ -270,7 +270,7 @@ pub(super) fn pose(state: &LaneState, ground: &Ground, position: &LanePosition) 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Command;
+    use crate::records::Command;
     use crate::testing::Stand;
     use proptest::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Engines and wheels of those whose levels have them.
 
 use super::{Bodies, Motion};
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use crate::snapshot::{MechanicsRecord, WheelRecord};
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::DVec2;

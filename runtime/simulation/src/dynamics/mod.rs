@@ -29,16 +29,18 @@ pub(crate) use dynamic_one_track::DynamicOneTrack;
 pub(crate) use lane::Lane;
 use lane::LaneState;
 pub(crate) use one_track::OneTrack;
+pub use rigid::LooseCounts;
+pub(crate) use rigid::loose_record;
 pub(crate) use rigid::{Around, Rigid, RigidBodies};
-pub use rigid::{LooseCounts, LooseRecord};
 pub(crate) use sliding::Sliding;
 pub(crate) use standing::{FreeCoupling, MOST_ANGLE, REACH, StandingTrain, StandingTrains};
 pub(crate) use trailers::Trailers;
 
-use crate::agents::{AgentIndex, Agents, AgentsRef, Aside, Command, LanePosition, Motion};
+use crate::agents::{Agents, AgentsRef};
 use crate::ground::Ground;
 use crate::hash::StateHasher;
 use crate::options::SimulationError;
+use crate::records::{AgentIndex, Aside, Command, LanePosition, Motion};
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::atan;
 use roadwright_geometry::{Pose, unit};
@@ -224,17 +226,6 @@ pub(crate) fn stride(level: DynamicsLevel, dt: f64) -> u64 {
         DynamicsLevel::Sliding => Sliding::stride(dt),
     };
     u64::from(steps)
-}
-
-/// Whether a level serves lanes only.
-pub(crate) fn keeps_to_lanes(level: DynamicsLevel) -> bool {
-    match level {
-        DynamicsLevel::OneTrack
-        | DynamicsLevel::DynamicOneTrack
-        | DynamicsLevel::Rigid
-        | DynamicsLevel::Sliding => false,
-        DynamicsLevel::Lane => true,
-    }
 }
 
 /// Room before the end of its lane that a body needs to change lanes, m.

@@ -1,7 +1,7 @@
 //! The sliding car.
 
 use super::{Body, Level, LevelStep};
-use crate::agents::Motion;
+use crate::records::Motion;
 use roadwright_geometry::DVec2;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::DynamicsLevel;

@@ -1,8 +1,7 @@
 //! Trailers that nobody tows: they stand where they were let go, with their brakes on.
 
 use super::Bodies;
-use crate::agents::AgentIndex;
-use crate::save::are_short_counts;
+use crate::records::{AgentIndex, are_short_counts};
 use crate::snapshot::{StandingTrailer, TrailerRecord};
 use crate::vehicle_type::{LEVEL, VehicleTypes};
 use roadwright_geometry::Pose;

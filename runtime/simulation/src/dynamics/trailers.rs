@@ -1,8 +1,9 @@
 //! Trailers: they follow their vehicles, whatever moves those.
 
 use super::Bodies;
-use crate::agents::{AgentIndex, AgentsRef};
+use crate::agents::AgentsRef;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::snapshot::TrailerRecord;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_geometry::Pose;

@@ -9,14 +9,16 @@ mod over_lines;
 mod roads;
 mod waiting;
 
-use crate::agents::{AgentIndex, Agents, Finished, Identity, LanePosition, Phase, Status};
+use crate::agents::{Agents, Finished, Status};
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Start, running_flows};
-use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
+use crate::dynamics::{Bodies, Dynamics, LevelChoice};
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::messages::LogLine;
 use crate::modules::{Modules, new_numbers, number_of};
 use crate::options::SimulationError;
+use crate::records::{AgentIndex, Identity, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Asking, Goal, Route, Routes, Travel};
 use crate::setup::{Sources, trip};
 use crate::stages::appear::off_lanes;
@@ -247,8 +249,14 @@ impl Editing<'_> {
 
     /// What junctions decide by.
     fn setting(&self) -> Setting<'_> {
-        let ground = (&**self.ground, &*self.types);
-        self.traffic.setting(self.clock, ground, self.routes)
+        self.traffic.setting(self.clock, self.fixed(), self.routes)
+    }
+
+    fn fixed(&self) -> Fixed<'_> {
+        Fixed {
+            ground: self.ground,
+            types: self.types,
+        }
     }
 
     fn travel(&mut self, agent: AgentIndex) -> Travel<'_> {
@@ -260,10 +268,14 @@ impl Editing<'_> {
     }
 
     fn asking(&self, agent: AgentIndex) -> Asking<'_> {
-        let ground = (&**self.ground, &*self.types);
-        let delays = &self.traffic.delays;
-        self.modules
-            .asking(self.clock, ground, delays, self.agents.census(), agent)
+        let delays = &self.traffic.delays.0;
+        self.modules.asking(
+            self.clock,
+            self.fixed(),
+            delays,
+            self.agents.census(),
+            agent,
+        )
     }
 
     fn take_agents(&mut self, old: &Scenario, new: &Scenario, changed: BTreeMap<AgentId, Change>) {

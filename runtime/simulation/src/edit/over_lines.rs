@@ -9,7 +9,7 @@
 //! ```
 
 use super::Editing;
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::oriented_box::OrientedBox;
 use roadwright_scenario::Connection;

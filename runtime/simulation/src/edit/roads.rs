@@ -10,10 +10,11 @@
 //! Grants follow the routes. Where a junction has not changed they stay, else they are given again.
 
 use super::Editing;
-use crate::agents::{AgentIndex, AgentsRef, LanePosition, Phase, Progress};
+use crate::agents::AgentsRef;
 use crate::demand::{RunningFlow, Start};
 use crate::ground::{Ground, LANE_REACH, Spot};
 use crate::messages::LogLine;
+use crate::records::{AgentIndex, LanePosition, Phase, Progress};
 use crate::route::{Goal, Route};
 use crate::setup::trip;
 use crate::traffic::{Claims, Encroachment, Index};

@@ -26,8 +26,8 @@ pub(crate) use roads::{JunctionConnections, JunctionLaw, PROFILE_BRAKING, Roads}
 use signal_heads::Post;
 pub use signal_heads::SignalHead;
 
-use crate::agents::LanePosition;
 use crate::options::SimulationError;
+use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 pub(crate) use junction_gists::ConnectionGist;

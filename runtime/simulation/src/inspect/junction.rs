@@ -1,7 +1,7 @@
 //! Looking into one junction: who queues, who has been let in, who waits for whom, what signals do.
 
-use crate::agents::AgentIndex;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Shown, StagePhase, Ticket, Waits};
 use crate::world::World;
 use roadwright_scenario::junction::{Between, LaneEnd, Light, Programme, Turn};

@@ -3,8 +3,8 @@
 
 use super::junction::{foremost_first, goes, path_of};
 use super::path_ahead;
-use crate::agents::AgentIndex;
 use crate::perception::{Look, StopCause};
+use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Waits};
 use crate::world::World;
 use glam::DVec2;

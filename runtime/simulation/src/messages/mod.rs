@@ -5,7 +5,8 @@ mod log;
 pub(crate) use log::Log;
 pub use log::{LogLine, Mark};
 
-use crate::agents::{AgentIndex, Census};
+use crate::agents::Census;
+use crate::records::AgentIndex;
 use roadwright_agent::{Message, Scene};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

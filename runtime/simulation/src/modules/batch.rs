@@ -1,7 +1,8 @@
 //! Asking modules in batches, slice by slice.
 
 use super::pool::ModulePool;
-use crate::agents::{AgentIndex, Census};
+use crate::agents::Census;
+use crate::records::AgentIndex;
 use rayon::prelude::*;
 use roadwright_agent::{Choosable, Rate};
 use roadwright_scenario::DynamicsLevel;

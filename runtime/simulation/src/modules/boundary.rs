@@ -10,10 +10,11 @@
 //!   phase   Gone      Told                 Free
 //! ```
 
+use super::Modules;
 use super::pool::ModulePool;
-use super::{Instances, Modules};
-use crate::agents::{AgentIndex, Agents, Census, Phase};
+use crate::agents::{Agents, Census};
 use crate::clock::Clock;
+use crate::records::{AgentIndex, Instances, Phase};
 use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, Module, Slot, StepBoundary};
 use serde::{Deserialize, Serialize};

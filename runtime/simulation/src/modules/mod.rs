@@ -2,7 +2,6 @@
 
 mod batch;
 mod boundary;
-mod failures;
 mod pool;
 mod saving;
 mod signal_controllers;
@@ -10,20 +9,18 @@ mod succession;
 
 pub(crate) use batch::{Rota, Rows, SLICE, batches};
 pub(crate) use boundary::SavedMembership;
-pub use failures::ModuleFailure;
-pub(crate) use failures::ModuleFailures;
-pub(crate) use pool::Instances;
 pub(crate) use saving::{SavedInstance, SavedSwap};
 pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};
 pub(crate) use succession::{Anew, SavedStacks, Succession};
 
-use crate::agents::{AgentIndex, Agents, Census};
+use crate::agents::{Agents, Census};
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::options::{ModuleOverrides, RunOptions, SimulationError};
+use crate::records::{AgentIndex, Instances, ModuleFailures};
 use crate::route::Asking;
 use crate::summary::{FreshStart, ModuleRecord, SwapRecord};
-use crate::traffic::Delays;
 use crate::vehicle_type::VehicleTypes;
 use boundary::Membership;
 use pool::Pools;
@@ -271,8 +268,8 @@ impl Modules {
     pub(crate) fn asking<'a>(
         &'a self,
         clock: &Clock,
-        (ground, types): (&'a Ground, &VehicleTypes),
-        delays: &'a Delays,
+        Fixed { ground, types }: Fixed<'a>,
+        delays: &'a [f32],
         agents: Census<'_>,
         agent: AgentIndex,
     ) -> Asking<'a> {
@@ -282,7 +279,7 @@ impl Modules {
             planner: instance.module(),
             view: PlannerView {
                 graph: ground.graph(),
-                delays: &delays.0,
+                delays,
             },
             step: clock.moment(instance.rate),
             agent,

@@ -6,7 +6,7 @@ use super::succession::{Anew, Succession};
 use super::{Modules, SavedMembership};
 use crate::agents::Agents;
 use crate::clock::Clock;
-use crate::save::SaveError;
+use crate::records::SaveError;
 use crate::summary::SwapRecord;
 use roadwright_agent::{Choosable, LogicState, Module, ModuleKind, Slot};
 use roadwright_scenario::ModuleSetting;

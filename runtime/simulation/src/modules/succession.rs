@@ -4,12 +4,12 @@
 //! chosen for itself stays its own; where it had the modules of its stack, it gets those that its stack
 //! has now. An instance that all have left is not made again, so its module need not be there any more.
 
-use super::pool::{Instances, Pools};
+use super::pool::Pools;
 use super::saving::SavedInstance;
 use super::{Modules, SavedMembership};
 use crate::agents::{Agents, Census};
 use crate::options::SimulationError;
-use crate::save::SaveError;
+use crate::records::{Instances, SaveError};
 use roadwright_agent::Slot;
 use roadwright_scenario::ModuleSetting;
 use serde::{Deserialize, Serialize};

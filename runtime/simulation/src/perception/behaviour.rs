@@ -1,6 +1,6 @@
 //! What behaviours perceive: gaps beside, goal and junction ahead.
 use super::{OPEN_GROUND_SPEED, View};
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use crate::traffic::Entry;
 use crate::vehicle_type::VehicleType;
 use roadwright_plugin_api::{BehaviourInput, NOTHING};

@@ -13,7 +13,7 @@
 //! behind falls back at once.
 
 use super::View;
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 

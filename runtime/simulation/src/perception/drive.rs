@@ -1,7 +1,7 @@
 //! What a vehicle can do now, for controllers that drive by pedals.
 
 use super::View;
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use roadwright_plugin_api::DriveInput;
 use roadwright_scenario::DynamicsLevel;
 use roadwright_vehicle::dynamic::GRAVITY;

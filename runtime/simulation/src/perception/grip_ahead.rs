@@ -5,8 +5,8 @@
 //! before the place to stand at. On dry ground nothing of this is looked at.
 
 use super::{OPEN_GROUND_SPEED, Stretch, View};
-use crate::agents::AgentIndex;
 use crate::ground::{COUNTED_ON, PROFILE_BRAKING};
+use crate::records::AgentIndex;
 use roadwright_plugin_api::ControllerInput;
 
 /// Nobody counts on harder braking than this, however much grip there is, m/s^2.

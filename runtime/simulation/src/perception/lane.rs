@@ -1,8 +1,8 @@
 //! The route ahead of an agent on a lane: speed, leader, places to stop at, way-point.
 
 use super::{Stretch, View, aim};
-use crate::agents::AgentIndex;
 use crate::ground::PROFILE_BRAKING;
+use crate::records::AgentIndex;
 use crate::route::{Goal, Route, WAITS_BEFORE, place_to_wait};
 use crate::traffic::Entry;
 use glam::DVec2;

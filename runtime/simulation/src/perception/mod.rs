@@ -25,9 +25,10 @@ mod warm;
 
 pub(crate) use lane::StopCause;
 
-use crate::agents::{AgentIndex, AgentsRef, LanePosition, Motion, Progress};
-use crate::dynamics::{Bodies, Dynamics, keeps_to_lanes};
+use crate::agents::AgentsRef;
+use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
+use crate::records::{AgentIndex, LanePosition, Motion, Progress, keeps_to_lanes};
 use crate::route::{Route, Routes};
 use crate::traffic::{Index, LaneEntry};
 use crate::vehicle_type::{VehicleType, VehicleTypes};

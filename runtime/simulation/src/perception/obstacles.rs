@@ -1,8 +1,8 @@
 //! The nearest body in the way that is no lane traffic: obstacles, trees, vehicles off the lanes.
 
 use super::{View, angle_to};
-use crate::agents::AgentIndex;
 use crate::ground::{MOST_ASIDE, OBSTACLE_ANGLE, OBSTACLE_REACH, SIDE_CLEARANCE};
+use crate::records::AgentIndex;
 use crate::vehicle_type::VehicleType;
 use glam::DVec2;
 use roadwright_geometry::Pose;

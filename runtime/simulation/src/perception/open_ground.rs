@@ -1,7 +1,7 @@
 //! What an agent off the lanes perceives: its path, or its goal.
 
 use super::{View, aim};
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath};
 use roadwright_geometry::Pose;
 use roadwright_geometry::math::wrap_angle;

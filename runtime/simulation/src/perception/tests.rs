@@ -1,8 +1,8 @@
 //! What agents perceive in hand-made scenes.
 
 use super::*;
-use crate::agents::AgentIndex;
 use crate::ground::PROFILE_BRAKING;
+use crate::records::AgentIndex;
 use crate::testing::Stand;
 use roadwright_scenario::LaneletIndex;
 use roadwright_scenario::lane_graph::NO_LANELET;

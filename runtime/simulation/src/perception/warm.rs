@@ -6,7 +6,7 @@
 //! it but time.
 
 use super::{Look, View};
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use std::hint::black_box;
 
 /// Lanelets of the route after the own one that are nearly always looked at.

@@ -17,9 +17,9 @@ pub(crate) use path::GroundPath;
 pub use path::Waypoint;
 pub(crate) use planning::{Asking, Question, Trip, ask_all, goal_input, plan_legs};
 pub(crate) use progress::{Arrival, Travel};
-pub(crate) use store::{RouteId, Routes, are_distinct};
+pub(crate) use store::Routes;
 
-use crate::agents::{FARTHEST, LanePosition, Progress};
+use crate::records::{FARTHEST, LanePosition, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneGraph, LaneletIndex};
 use serde::{Deserialize, Serialize};

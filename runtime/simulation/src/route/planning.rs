@@ -1,7 +1,7 @@
 //! Questions to planners, and routes made of their answers.
 
 use super::{Goal, Leg, Route};
-use crate::agents::{AgentIndex, Claim, LanePosition, Progress};
+use crate::records::{AgentIndex, Claim, LanePosition, Progress};
 use roadwright_agent::{Module, Planner, PlannerView, Step};
 use roadwright_plugin_api::{PlannerInput, PlannerOutput};
 use roadwright_scenario::VehicleClass;

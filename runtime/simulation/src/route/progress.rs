@@ -13,8 +13,8 @@
 //! | [`Travel::move_goals`] | the same lanelets, goals elsewhere on them | stays | stay | no |
 
 use super::{Goal, Leg, Route, Routes};
-use crate::agents::{Claim, LanePosition, Progress};
 use crate::ground::Ground;
+use crate::records::{Claim, LanePosition, Progress};
 use roadwright_geometry::DVec2;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
 

@@ -1,6 +1,7 @@
 //! All routes of a world, equal ones stored once.
 
 use super::{GroundPath, Leg, Route};
+use crate::records::{RouteId, are_distinct};
 use roadwright_scenario::LaneletIndex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
@@ -8,10 +9,6 @@ use std::hash::Hasher;
 
 /// Longest total length of the paths over open ground in a save, m; their lines take about 500 MB then.
 const MOST_PATH_METRES: f64 = 2e7;
-
-/// A route in the store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub(crate) struct RouteId(u32);
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 struct Stored {
@@ -166,13 +163,6 @@ impl Routes {
             }
         }
     }
-}
-
-/// Whether no index is in a list twice.
-pub(crate) fn are_distinct<I: Copy + Ord>(indices: &[I]) -> bool {
-    let mut sorted = indices.to_vec();
-    sorted.sort_unstable();
-    sorted.windows(2).all(|pair| pair[0] != pair[1])
 }
 
 fn hash(route: &Route) -> u64 {

@@ -1,18 +1,19 @@
 //! Bodies move, and find their new place on their routes.
 
 use super::retire::Exit;
-use crate::agents::{
-    AdvanceColumns, AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase,
-    Progress, Rare, Statistics, Status, pedals_of,
-};
+use crate::agents::{AdvanceColumns, Rare, Status, pedals_of};
 use crate::clock::Clock;
 use crate::dynamics::{
     Around, Body, DynamicOneTrack, Lane, Level, LevelStep, OneTrack, Rigid, STANDING, Sliding,
 };
+use crate::fixed::Fixed;
 use crate::ground::{Ground, WARMED};
 use crate::hands::Hands;
 use crate::messages::LogLine;
 use crate::modules::SLICE;
+use crate::records::{
+    AgentIndex, Aside, Command, Identity, LanePosition, Motion, Order, Phase, Progress, Statistics,
+};
 use crate::route::{Arrival, Route, Routes};
 use crate::vehicle_type::VehicleTypes;
 use rayon::prelude::*;
@@ -60,7 +61,8 @@ struct Mover<'a, S> {
 
 /// Moves all bodies by a step, level by level. Returns how many moved.
 pub(crate) fn advance(
-    (ground, types, hands): (&Ground, &VehicleTypes, &Hands),
+    Fixed { ground, types }: Fixed<'_>,
+    hands: &Hands,
     helpers: Option<&rayon::ThreadPool>,
     exit: &mut Exit<'_>,
 ) -> u64 {

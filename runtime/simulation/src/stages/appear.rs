@@ -1,16 +1,16 @@
 //! Agents appear: those whose time has come get a place, then a route.
 
 use super::retire::Exit;
-use crate::agents::{
-    AgentIndex, AgentRow, Agents, Identity, LanePosition, Motion, Phase, Progress, Statistics,
-    Status,
-};
+use crate::agents::{AgentRow, Agents, Status};
 use crate::clock::Clock;
 use crate::demand::{Demand, Departure, Room, Start};
-use crate::dynamics::{Bodies, Dynamics, LevelChoice, keeps_to_lanes};
+use crate::dynamics::{Bodies, Dynamics, LevelChoice};
 use crate::ground::Ground;
 use crate::messages::{Log, LogLine};
 use crate::modules::Modules;
+use crate::records::{
+    AgentIndex, Identity, LanePosition, Motion, Phase, Progress, Statistics, keeps_to_lanes,
+};
 use crate::route::{Route, Routes, Travel, Trip, plan_legs};
 use crate::traffic::{Claims, Delays, Index};
 use crate::vehicle_type::VehicleTypes;

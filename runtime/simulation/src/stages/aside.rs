@@ -6,8 +6,9 @@
 //! conflicts there are those of the middles of lanes. Controllers are shown the line beside the middle as if it
 //! were the middle (`perception/lane.rs`); the level of lanes follows it as it is.
 
-use crate::agents::{AgentIndex, Aside, Column, ControlColumns};
+use crate::agents::{Column, ControlColumns};
 use crate::perception::{Surroundings, View};
+use crate::records::{AgentIndex, Aside};
 use roadwright_scenario::lane_graph::NO_LANELET;
 
 /// Lateral acceleration on the way to a wish, m/s^2: well below the 2 m/s^2 at which passengers begin to

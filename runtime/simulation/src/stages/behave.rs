@@ -2,9 +2,10 @@
 
 use super::effects::Effecting;
 use super::scene::Onlooking;
-use crate::agents::{AgentIndex, Column};
+use crate::agents::Column;
 use crate::dynamics::room_to_change_lane;
 use crate::modules::{Modules, Rota, Rows};
+use crate::records::AgentIndex;
 use crate::route::Travel;
 use crate::traffic::Lanes;
 use roadwright_agent::{Effects, Scene, Step};

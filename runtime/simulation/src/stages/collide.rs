@@ -1,9 +1,10 @@
 //! Overlapping bodies are found and counted.
 
-use crate::agents::{AgentIndex, AgentsRef, ContactColumns};
+use crate::agents::{AgentsRef, ContactColumns};
 use crate::clock::Clock;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::traffic::{Contact, Search, Shapes, Traffic, find};
 use crate::vehicle_type::VehicleTypes;

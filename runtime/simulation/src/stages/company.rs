@@ -1,9 +1,9 @@
 //! What agents tell each other, whom they bring along, and what the host tells them.
 
 use super::effects::Effecting;
-use crate::agents::AgentIndex;
 use crate::demand::{AgentKey, Departure, Start};
 use crate::modules::number_of;
+use crate::records::AgentIndex;
 use crate::route::Goal;
 use glam::DVec2;
 use roadwright_agent::{Letter, Message};

@@ -1,11 +1,12 @@
 //! Controllers steer and accelerate.
 
 use super::pivot::Pivot;
-use crate::agents::{AgentIndex, ControlColumns, Order, Statistics};
+use crate::agents::ControlColumns;
 use crate::clock::Clock;
 use crate::dynamics::stride;
 use crate::modules::{Modules, Rota, Rows, batches};
 use crate::perception::{Look, Surroundings, View};
+use crate::records::{AgentIndex, Order, Statistics};
 use roadwright_agent::{Controller, Module, Step};
 use roadwright_plugin_api::{
     ControllerInput, ControllerOutput, NOTHING, PedalsInput, PedalsOutput,

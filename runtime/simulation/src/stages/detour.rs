@@ -2,6 +2,7 @@
 
 use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::modules::Modules;
 use crate::route::{Route, Routes, Travel, goal_input};
@@ -53,9 +54,12 @@ impl DetourInputs<'_> {
         if goal_at <= way.at || progress.at >= way.at {
             return None;
         }
-        let ground = (self.ground, self.types);
-        let asking =
-            (self.modules).asking(self.clock, ground, self.delays, agents.census, way.agent);
+        let fixed = Fixed {
+            ground: self.ground,
+            types: self.types,
+        };
+        let (delays, agent) = (&self.delays.0, way.agent);
+        let asking = (self.modules).asking(self.clock, fixed, delays, agents.census, agent);
         let goal = route.next_goal(progress.reached)?;
         let beyond = asking.route(goal_input(goal, (way.exit, 0.0), asking.class)?)?;
         let before = &route.lanelets[progress.at as usize..way.at as usize];

@@ -7,15 +7,17 @@
 
 use super::excursions::Swerve;
 use super::retire::Exit;
-use crate::agents::{AgentIndex, Agents, Finished, Phase, Status, Wish};
+use crate::agents::{Agents, Finished, Status};
 use crate::clock::Clock;
 use crate::demand::Demand;
 use crate::dynamics::{Bodies, Dynamics};
+use crate::fixed::Fixed;
 use crate::ground::Ground;
 use crate::hands::Hands;
 use crate::messages::{LogLine, Messages};
 use crate::modules::Modules;
 use crate::perception::Surroundings;
+use crate::records::{AgentIndex, Phase, Wish};
 use crate::route::{Asking, Route, Routes, Travel};
 use crate::traffic::{StageWish, Traffic};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -300,10 +302,13 @@ impl Effecting<'_> {
 
     /// A question to the planner of an agent.
     pub(super) fn asking(&self, agent: AgentIndex) -> Asking<'_> {
-        let ground = (self.ground, self.types);
-        let delays = &self.traffic.delays;
+        let fixed = Fixed {
+            ground: self.ground,
+            types: self.types,
+        };
+        let delays = &self.traffic.delays.0;
         self.modules
-            .asking(self.clock, ground, delays, self.agents.census(), agent)
+            .asking(self.clock, fixed, delays, self.agents.census(), agent)
     }
 
     pub(super) fn route_of(&self, agent: AgentIndex) -> &Route {

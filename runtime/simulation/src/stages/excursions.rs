@@ -7,9 +7,8 @@
 //! that its behaviour wants replaces them.
 
 use super::effects::{Effecting, give_up_grants};
-use crate::agents::{AgentIndex, LanePosition, Phase};
-use crate::dynamics::keeps_to_lanes;
 use crate::ground::Spot;
+use crate::records::{AgentIndex, LanePosition, Phase, keeps_to_lanes};
 use crate::route::{Goal, Leg, Route, Waypoint, goal_input};
 use glam::DVec2;
 use roadwright_geometry::Pose;

@@ -13,7 +13,7 @@
 //! Out of a bay that no lane leads on from, it drives backwards until it stands along a lane near by.
 
 use super::effects::Effecting;
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use crate::route::{Goal, Waypoint};
 use roadwright_geometry::math::{tan, wrap_angle};
 use roadwright_geometry::{Pose, ReferenceLine};

@@ -4,8 +4,8 @@
 //! and towards what is behind it a car that follows a circle drives straight on. So the host does what a
 //! driver of such a vehicle would: it slows down, turns on the spot, and lets the controller go on.
 
-use crate::agents::{AgentIndex, Command, Order};
 use crate::perception::View;
+use crate::records::{AgentIndex, Command, Order};
 use roadwright_geometry::math::atan;
 use roadwright_plugin_api::ControllerInput;
 use roadwright_scenario::DynamicsLevel;

@@ -1,9 +1,11 @@
 //! Planners are asked about agents that need another route.
 
-use crate::agents::{AgentIndex, AgentsRef, PlanColumns};
+use crate::agents::{AgentsRef, PlanColumns};
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::ground::{Ground, PROFILE_BRAKING};
 use crate::modules::{Modules, Rota};
+use crate::records::AgentIndex;
 use crate::route::{GIVE_UP_DISTANCE, Goal, Question, Route, Routes, Travel, ask_all, goal_input};
 use crate::traffic::{Claims, Delays};
 use crate::vehicle_type::VehicleTypes;
@@ -62,17 +64,31 @@ struct PlanInputs<'a> {
     claims: &'a Claims,
 }
 
+/// What the stage reads beside routes and agents.
+#[derive(Clone, Copy)]
+pub(crate) struct Planning<'a> {
+    pub(crate) clock: &'a Clock,
+    pub(crate) fixed: Fixed<'a>,
+    pub(crate) modules: &'a Modules,
+    pub(crate) delays: &'a Delays,
+    pub(crate) claims: &'a Claims,
+}
+
 /// New routes for agents that have stood for long or cannot change lanes in time. All questions of
 /// an instance are asked as one batch.
 pub(crate) fn plan(
-    clock: &Clock,
-    (ground, types): (&Ground, &VehicleTypes),
-    modules: &Modules,
-    (delays, claims): (&Delays, &Claims),
+    given: Planning<'_>,
     rota: &mut Rota,
     routes: &mut Routes,
     agents: &mut PlanColumns<'_>,
 ) -> Planned {
+    let Planning {
+        clock,
+        fixed: Fixed { ground, types },
+        modules,
+        delays,
+        claims,
+    } = given;
     let pool = &modules.pools.planner;
     rota.update(pool, agents.census);
     let mut counts = Planned::default();

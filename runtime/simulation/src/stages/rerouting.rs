@@ -2,7 +2,7 @@
 //! to a lane that the route does not ask for.
 
 use super::effects::{Effecting, MOST_SPOTS};
-use crate::agents::{AgentIndex, Phase, Progress};
+use crate::records::{AgentIndex, Phase, Progress};
 use crate::route::{Goal, Route, goal_input};
 use glam::DVec2;
 use roadwright_plugin_api::PlannerInput;

@@ -3,11 +3,12 @@
 //! Claims are not given back here: junctions look in every step who of those that hold a grant still
 //! drives (`traffic/claims`).
 
-use crate::agents::{AgentIndex, Agents, Finished, FinishedRow, Score, Statistics, Status};
+use crate::agents::{Agents, Finished, FinishedRow, Score, Status};
 use crate::clock::Clock;
 use crate::dynamics::Dynamics;
 use crate::messages::Messages;
 use crate::modules::Modules;
+use crate::records::{AgentIndex, Statistics};
 use crate::route::{Routes, Travel};
 use roadwright_agent::{Conduct, Rate, Step};
 use roadwright_plugin_api::{FitnessInput, FitnessOutput, NOTHING};

@@ -3,11 +3,12 @@
 //! A scene is a copy, made once a step for all behaviours that look at others. They may be asked by
 //! several threads and change what they like afterwards; what they see is one moment for all.
 
-use crate::agents::{AgentIndex, AgentsRef, LanePosition, Phase};
+use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::messages::Messages;
 use crate::modules::Modules;
 use crate::perception::{OPEN_GROUND_SPEED, View};
+use crate::records::{AgentIndex, LanePosition, Phase};
 use crate::route::Goal;
 use crate::traffic::{SignalStates, look_at_signals};
 use roadwright_agent::{AgentFacts, BehaviourView, LogicState, Message, Scene, SignalFacts, Slot};

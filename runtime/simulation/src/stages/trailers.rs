@@ -1,9 +1,9 @@
 //! Trailers that behaviours, and people between two steps, let go and join on.
 
 use super::effects::Effecting;
-use crate::agents::AgentIndex;
 use crate::coupling::{CouplingError, Couplings};
 use crate::dynamics::Bodies;
+use crate::records::AgentIndex;
 
 impl Effecting<'_> {
     /// Lets trailers go for a behaviour, and says what came of it.

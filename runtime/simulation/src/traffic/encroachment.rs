@@ -16,8 +16,9 @@
 
 use super::Claims;
 use super::claims::Held;
-use crate::agents::{AgentIndex, AgentsRef, ContactColumns};
+use crate::agents::{AgentsRef, ContactColumns};
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_scenario::JunctionIndex;

@@ -1,7 +1,8 @@
 //! Who is where: vehicles by lanelet and by place.
 
-use crate::agents::{AgentIndex, AgentsRef, LanePosition};
+use crate::agents::AgentsRef;
 use crate::dynamics::Bodies;
+use crate::records::{AgentIndex, LanePosition};
 use crate::vehicle_type::VehicleTypes;
 use glam::DVec2;
 use roadwright_geometry::grid_index::GridIndex;
@@ -334,9 +335,10 @@ fn is_behind(a: &LaneEntry, b: &LaneEntry, agents: AgentsRef<'_>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::{AgentRow, Agents, Identity, LanePosition, Phase};
+    use crate::agents::{AgentRow, Agents};
     use crate::dynamics::Dynamics;
     use crate::ground::Ground;
+    use crate::records::{Identity, LanePosition, Phase};
     use proptest::prelude::*;
     use roadwright_scenario::{DynamicsLevel, Scenario};
 

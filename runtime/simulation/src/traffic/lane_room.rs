@@ -1,7 +1,7 @@
 //! How much room a vehicle has beside the lane that it keeps to, before obstacles.
 
-use crate::agents::LanePosition;
 use crate::ground::Ground;
+use crate::records::LanePosition;
 use crate::vehicle_type::VehicleType;
 use roadwright_geometry::math::wrap_angle;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};

@@ -1,8 +1,9 @@
 //! Room on lanes: how far those come who drive onto one, and who can change from one to the next.
 
 use super::{Index, LaneEntry, space};
-use crate::agents::{AgentIndex, AgentsRef};
+use crate::agents::AgentsRef;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::Connection;
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};

@@ -16,9 +16,9 @@
 
 use super::lane_room::LaneRoom;
 use super::{Index, find};
-use crate::agents::{AgentIndex, Identity};
-use crate::dynamics::{Bodies, keeps_to_lanes};
+use crate::dynamics::Bodies;
 use crate::modules::SLICE;
+use crate::records::{AgentIndex, Identity, keeps_to_lanes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use glam::DVec2;
 use rayon::prelude::*;

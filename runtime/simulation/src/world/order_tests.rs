@@ -1,8 +1,8 @@
 //! What is told and written goes in the order of ids, wherever agents are stored.
 
 use super::*;
-use crate::agents::AgentIndex;
 use crate::builtin_modules;
+use crate::records::AgentIndex;
 use crate::testing::{draw_street, street};
 use roadwright_agent::{
     Controller, Entry, Logic, Lookahead, ModuleInfo, ParameterSet, StepBoundary,

@@ -1,9 +1,10 @@
 //! What a world does as a whole that needs a look inside.
 
 use super::*;
-use crate::agents::{AgentIndex, Status};
+use crate::agents::Status;
 use crate::builtin_modules;
 use crate::junction_watch::JunctionWatch;
+use crate::records::AgentIndex;
 use crate::route::{Goal, GroundPath, Leg, Route, Travel, Waypoint};
 use crate::session::Observer;
 use crate::testing::{draw_street, street};

@@ -8,13 +8,15 @@
 mod loose;
 mod surroundings;
 
-pub use loose::{LooseCounts, LooseRecord};
+pub use loose::LooseCounts;
+pub(crate) use loose::record_of as loose_record;
 pub(crate) use surroundings::Around;
 
 use super::{Body, Dynamics, Level, LevelStep};
 
-use crate::agents::{AgentIndex, Motion, pedals_of};
+use crate::agents::pedals_of;
 use crate::ground::{Displaced, Ground};
+use crate::records::{AgentIndex, Motion};
 use crate::snapshot::Attitude;
 use glam::DVec2;
 use roadwright_geometry::math::{asin, wrap_angle};

@@ -1,10 +1,11 @@
 //! What is around rigid bodies: what stands near them, and vehicles of other levels.
 
 use super::Land;
-use crate::agents::{AgentIndex, AgentsRef, Command};
+use crate::agents::AgentsRef;
 use crate::dynamics::{Bodies, Dynamics};
 use crate::ground::Ground;
 use crate::hands::Hands;
+use crate::records::{AgentIndex, Command};
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use glam::{DVec2, DVec3};

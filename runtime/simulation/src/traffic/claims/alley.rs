@@ -34,8 +34,8 @@
 use super::request::{Need, Request, reach};
 use super::rule::TURN_AFTER;
 use super::situation::Situation;
-use crate::agents::{AgentIndex, Refusal};
 use crate::ground::Ground;
+use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::alleys::{AlleySide, AlleyWay};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use serde::{Deserialize, Serialize};

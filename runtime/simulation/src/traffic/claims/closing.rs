@@ -11,7 +11,8 @@ use super::request::Need;
 use super::situation::{FAR, STANDING, Setting, Situation};
 use super::walls::Wall;
 use super::{Claims, Grant, Waits, Why};
-use crate::agents::{AgentIndex, AgentsRef};
+use crate::agents::AgentsRef;
+use crate::records::AgentIndex;
 use roadwright_scenario::lane_graph::{LaneletIndex, LaneletKind};
 use roadwright_scenario::{Connection, JunctionIndex};
 

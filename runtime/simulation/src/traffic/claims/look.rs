@@ -3,7 +3,8 @@
 use super::rule::is_held_up;
 use super::walls::Meeting;
 use super::{Claims, Grant, Setting, Situation};
-use crate::agents::{AgentIndex, AgentsRef};
+use crate::agents::AgentsRef;
+use crate::records::AgentIndex;
 use roadwright_scenario::junction::Light;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 

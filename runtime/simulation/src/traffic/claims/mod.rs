@@ -89,9 +89,8 @@ mod walls;
 mod watch;
 
 use super::signals::Arrival;
-use crate::agents::AgentIndex;
 use crate::ground::Ground;
-use crate::route::are_distinct;
+use crate::records::{AgentIndex, are_distinct};
 use crate::summary::LawCounts;
 use alley::{AlleyNeed, AlleyRequest, Alleys, Kept};
 use follow_up::Entries;
@@ -103,9 +102,9 @@ use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 use rule::Pending;
 use serde::{Deserialize, Serialize};
-pub(crate) use situation::Setting;
 use situation::Situation;
 pub(crate) use situation::space;
+pub(crate) use situation::{Given, Setting};
 pub use waits::{Waits, Why};
 use watch::Intruder;
 

@@ -4,7 +4,8 @@
 use super::request::{Need, Request};
 use super::situation::{Given, Situation};
 use super::{Claims, Grant, Scratch};
-use crate::agents::{AgentIndex, ClaimColumns, Refusal};
+use crate::agents::ClaimColumns;
+use crate::records::{AgentIndex, Refusal};
 use crate::traffic::people::{Over, People};
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 

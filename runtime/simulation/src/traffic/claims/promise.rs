@@ -10,7 +10,8 @@
 
 use super::room::FAR_ENOUGH;
 use super::{Claims, Grant};
-use crate::agents::{AgentIndex, AgentsRef};
+use crate::agents::AgentsRef;
+use crate::records::AgentIndex;
 use crate::traffic::{LaneEntry, Lanes};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, JunctionIndex};

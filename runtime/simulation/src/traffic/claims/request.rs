@@ -4,8 +4,10 @@ use super::gridlock::STANDS;
 use super::situation::Situation;
 use super::watch::Intruder;
 use super::{Grant, Scratch};
-use crate::agents::{AgentIndex, AgentsRef, ClaimColumns, LanePosition, Motion};
+use crate::agents::{AgentsRef, ClaimColumns};
+use crate::fixed::Fixed;
 use crate::ground::{Ground, PROFILE_BRAKING, WARMED};
+use crate::records::{AgentIndex, LanePosition, Motion};
 use crate::route::{Route, Routes};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_scenario::lane_graph::{LaneletIndex, NO_LANELET};
@@ -250,7 +252,7 @@ impl Situation<'_> {
 /// in.
 pub(super) fn collect(
     step: u64,
-    (ground, types): (&Ground, &VehicleTypes),
+    Fixed { ground, types }: Fixed<'_>,
     routes: &Routes,
     agents: &mut ClaimColumns<'_>,
     Scratch {

@@ -5,7 +5,7 @@ use super::room::Trust;
 use super::situation::Situation;
 use super::walls::Meeting;
 use super::{Claims, Grant};
-use crate::agents::{AgentIndex, Refusal};
+use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::junction::{GAP_ON_RED, Sign};
 use roadwright_scenario::lane_graph::LaneletIndex;
 use roadwright_scenario::{Connection, Control, JunctionIndex};

@@ -1,9 +1,11 @@
 //! Where agents are and how they move, as far as junctions decide by it.
 
 use super::Grant;
-use crate::agents::{AgentIndex, AgentsRef};
+use crate::agents::AgentsRef;
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::route::{Route, Routes};
 use crate::traffic::{Index, Lanes, People, SignalStates};
 use crate::vehicle_type::{VehicleType, VehicleTypes};
@@ -58,8 +60,7 @@ pub(crate) struct Setting<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Given<'a> {
     pub(crate) clock: &'a Clock,
-    pub(crate) ground: &'a Ground,
-    pub(crate) types: &'a VehicleTypes,
+    pub(crate) fixed: Fixed<'a>,
     pub(crate) routes: &'a Routes,
     pub(crate) index: &'a Index,
     pub(crate) signals: &'a SignalStates,
@@ -71,8 +72,8 @@ impl<'a> Given<'a> {
         'a: 'p,
     {
         Setting {
-            ground: self.ground,
-            types: self.types,
+            ground: self.fixed.ground,
+            types: self.fixed.types,
             routes: self.routes,
             index: self.index,
             signals: self.signals,

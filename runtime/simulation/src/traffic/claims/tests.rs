@@ -4,10 +4,13 @@ mod lights;
 mod order;
 mod room;
 
+use super::Given;
 use super::situation::EXIT_GAP;
-use crate::agents::{AgentIndex, ClaimColumns, Refusal};
+use crate::agents::ClaimColumns;
 use crate::clock::Clock;
+use crate::fixed::Fixed;
 use crate::modules::SignalControllers;
+use crate::records::{AgentIndex, Refusal};
 use crate::route::place_to_wait;
 use crate::testing::Stand;
 use crate::traffic::Lanes;
@@ -27,13 +30,18 @@ impl Stand {
     /// Lets junctions decide, if it is time.
     fn decide(&mut self, clock: &Clock) {
         self.look();
-        self.claims.update(
+        let given = Given {
             clock,
-            (&self.ground, &self.types),
-            &self.routes,
-            (&self.index, &self.signals),
-            (&mut ClaimColumns::of(&mut self.agents), &mut self.people),
-        );
+            fixed: Fixed {
+                ground: &self.ground,
+                types: &self.types,
+            },
+            routes: &self.routes,
+            index: &self.index,
+            signals: &self.signals,
+        };
+        let agents = &mut ClaimColumns::of(&mut self.agents);
+        self.claims.update(given, agents, &mut self.people);
     }
 
     /// A step in which junctions decide, on the beat or not.

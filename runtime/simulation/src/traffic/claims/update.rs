@@ -10,9 +10,10 @@ use super::rule::{
 use super::situation::{Given, Setting, Situation};
 use super::walls::{Wall, keep_first};
 use super::{Claims, Grant, Noted, Scratch, request};
-use crate::agents::{AgentIndex, ClaimColumns, Refusal};
+use crate::agents::ClaimColumns;
 use crate::clock::Clock;
 use crate::ground::Ground;
+use crate::records::{AgentIndex, Refusal};
 use crate::route::Routes;
 use crate::traffic::people::{Over, People};
 use crate::traffic::{Index, SignalStates};
@@ -25,24 +26,14 @@ impl Claims {
     /// have: their indices will be somebody else's.
     pub(crate) fn update(
         &mut self,
-        clock: &Clock,
-        (ground, types): (&Ground, &VehicleTypes),
-        routes: &Routes,
-        (index, signals): (&Index, &SignalStates),
-        (agents, people): (&mut ClaimColumns<'_>, &mut People),
+        given: Given<'_>,
+        agents: &mut ClaimColumns<'_>,
+        people: &mut People,
     ) {
-        people.gather(ground);
-        let is_due = clock.is_on_beat() || self.is_overdue || !people.busy().is_empty();
+        people.gather(given.fixed.ground);
+        let is_due = given.clock.is_on_beat() || self.is_overdue || !people.busy().is_empty();
         self.scratch.has_decided = is_due;
         if is_due {
-            let given = Given {
-                clock,
-                ground,
-                types,
-                routes,
-                index,
-                signals,
-            };
             self.is_overdue = false;
             self.decide_now(given, agents, people);
         } else {
@@ -58,11 +49,11 @@ impl Claims {
     fn decide_now(&mut self, given: Given<'_>, agents: &mut ClaimColumns<'_>, people: &mut People) {
         let Given {
             clock,
-            ground,
-            types,
+            fixed,
             routes,
             ..
         } = given;
+        let ground = fixed.ground;
         self.look_off_lanes(ground, &given.index.off_lanes);
         let mut scratch = std::mem::take(&mut self.scratch);
         // First out, then in: a place that becomes free is given away in the same step.
@@ -76,7 +67,7 @@ impl Claims {
         self.find_revoked(&situation, &mut scratch.revoked);
         self.take_back(&scratch.revoked, agents);
         // After grants are taken back: who has lost its turn asks again in this step.
-        request::collect(clock.step, (ground, types), routes, agents, &mut scratch);
+        request::collect(clock.step, fixed, routes, agents, &mut scratch);
         if !people.busy().is_empty() {
             self.heed_people(given, people, agents, &mut scratch);
         }

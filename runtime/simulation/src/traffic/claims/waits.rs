@@ -4,7 +4,7 @@ use super::request::Request;
 use super::situation::Situation;
 use super::walls::Meeting;
 use super::{Claims, Setting};
-use crate::agents::{AgentIndex, Refusal};
+use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::alleys::AlleySide;
 use roadwright_scenario::{Connection, NodeId, RoadId};
 use std::fmt;

@@ -11,7 +11,7 @@
 use super::rule::GENTLE;
 use super::situation::Situation;
 use super::{Claims, Grant};
-use crate::agents::AgentIndex;
+use crate::records::AgentIndex;
 use roadwright_scenario::junction::Interval;
 use roadwright_scenario::{Connection, ConnectionIndex, JunctionIndex};
 

@@ -2,7 +2,7 @@
 
 use super::situation::Situation;
 use super::{Claims, Scratch};
-use crate::agents::{AgentIndex, Refusal, Statistics};
+use crate::records::{AgentIndex, Refusal, Statistics};
 use crate::traffic::signals::Arrival;
 use roadwright_scenario::junction::Sign;
 use roadwright_scenario::lane_graph::LaneletIndex;

@@ -7,11 +7,12 @@
 //!        |             |              the way; a person waits before a car that cannot stop there.
 //! ```
 
-use super::{People, PersonRecord, RADIUS};
-use crate::agents::{AgentIndex, AgentsRef, ClaimColumns};
+use super::{People, RADIUS};
+use crate::agents::{AgentsRef, ClaimColumns};
 use crate::clock::Clock;
 use crate::dynamics::Bodies;
 use crate::ground::Ground;
+use crate::records::{AgentIndex, PersonRecord};
 use crate::route::Routes;
 use crate::vehicle_type::{VehicleType, VehicleTypes};
 use roadwright_geometry::{DVec2, Pose, heading_of};

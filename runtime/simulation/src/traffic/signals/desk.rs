@@ -3,7 +3,7 @@
 
 use super::detectors::Comer;
 use crate::agents::Census;
-use crate::save::are_short_counts;
+use crate::records::are_short_counts;
 use roadwright_scenario::Connection;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

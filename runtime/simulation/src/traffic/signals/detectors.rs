@@ -3,9 +3,10 @@
 
 use super::policy::planned;
 use super::{Phase, SignalStates};
-use crate::agents::{AgentIndex, AgentsRef};
+use crate::agents::AgentsRef;
 use crate::clock::Clock;
 use crate::ground::Ground;
+use crate::records::AgentIndex;
 use crate::route::Routes;
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::{Demand, MovementFacts, SignalFacts, StageFacts};

@@ -1,6 +1,7 @@
 //! Signals.
 
 use super::*;
+use crate::records::Refusal;
 use roadwright_scenario::{Connection, JunctionIndex, LaneletIndex};
 
 #[test]

@@ -1,6 +1,7 @@
 //! Who goes first, and who waits for whom.
 
 use super::*;
+use crate::records::Refusal;
 use roadwright_scenario::Connection;
 
 #[test]

@@ -1,7 +1,7 @@
 //! Room beyond junctions.
 
 use super::*;
-use crate::agents::AgentIndex;
+use crate::records::{AgentIndex, Refusal};
 use roadwright_scenario::{Connection, LaneletIndex};
 
 #[test]

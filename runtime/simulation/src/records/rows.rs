@@ -1,8 +1,6 @@
 //! What is known of one agent, one record per concern.
 
-use crate::modules::Instances;
-use crate::route::RouteId;
-use crate::save::are_short_counts;
+use super::{Instances, RouteId, are_short_counts};
 use roadwright_agent::Indicator;
 use roadwright_geometry::Pose;
 use roadwright_plugin_api::{ControllerOutput, DriveInput, NOTHING, PedalsOutput};

@@ -39,7 +39,7 @@ pub(crate) struct ModuleFailures(BTreeMap<String, ModuleFailure>);
 
 impl ModuleFailures {
     /// Adds the failures of a module in a step.
-    pub(super) fn add(&mut self, module: &str, time: f64, failure: Failure) {
+    pub(crate) fn add(&mut self, module: &str, time: f64, failure: Failure) {
         let entry = self.entry(module, time, || failure.reason);
         entry.answers += failure.answers;
         entry.depends_on_machine |= failure.depends_on_machine;
@@ -76,7 +76,7 @@ impl ModuleFailures {
     }
 
     /// All of them, by module id.
-    pub(super) fn into_inner(self) -> BTreeMap<String, ModuleFailure> {
+    pub(crate) fn into_inner(self) -> BTreeMap<String, ModuleFailure> {
         self.0
     }
 }
