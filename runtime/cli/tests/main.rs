@@ -25,6 +25,7 @@ mod save;
 #[path = "../../scenario/tests/common/mod.rs"]
 mod scenarios;
 mod terminal;
+mod tidy;
 mod training;
 mod vehicles;
 mod worker;
