@@ -156,8 +156,8 @@ fn arrows_point_one_way() {
 /// The modules of the simulation from the floor up: each may name those before it. What all know lies in
 /// `records`; who only reads a world stands behind `world`.
 const SIMULATION: [&str; 35] = [
-    "records",
     "options",
+    "records",
     "hash",
     "vehicle_type",
     "ground",
@@ -208,7 +208,9 @@ fn without_tests(code: &str) -> &str {
 fn modules_named(code: &str) -> BTreeSet<&str> {
     let paths = code.split("crate::").skip(1);
     let end = |path: &str| path.find(|c: char| !c.is_alphanumeric() && c != '_');
-    paths.map(|path| &path[..end(path).unwrap_or(path.len())]).collect()
+    paths
+        .map(|path| &path[..end(path).unwrap_or(path.len())])
+        .collect()
 }
 
 /// The arrows that point up, or to what has no place in the order, as module, file and module.
@@ -228,7 +230,8 @@ fn arrows_up(source: &Path, order: &[&str]) -> Vec<(String, String, String)> {
         let here = place(&own);
         for module in modules_named(without_tests(&code)) {
             // What begins with a capital is exported by the crate; macros have no module.
-            let is_module = source.join(module).exists() || source.join(format!("{module}.rs")).exists();
+            let is_module =
+                source.join(module).exists() || source.join(format!("{module}.rs")).exists();
             if is_module && place(module).is_none_or(|there| here.is_none_or(|here| there > here)) {
                 found.push((own.clone(), path.clone(), module.to_owned()));
             }

@@ -39,12 +39,12 @@ pub use roadwright_geometry::{
 
 /// A scenario, its objects, and edits with their inverses.
 pub use roadwright_scenario::{
-    About, Agent, AgentId, DrivingSide, DynamicsLevel, Edit, EditError, Flow, FlowId, Forest,
-    ForestId, GeoOrigin, GroundGrip, GroundPlace, Group, GroupId, Land, LandId, LandUse, Lane,
-    LaneBand, LaneChange, LaneDirection, LanePlace, LaneSection, LaneTurn, LaneType, ListOrder,
-    ModuleSetting, NodeId, ObjectId, Obstacle, ObstacleId, Place, PointOfInterest, Poly3, Road,
-    RoadAccess, RoadClass, RoadEnd, RoadId, RoadNetwork, Scenario, Settings, Shape, Stack,
-    VehicleClass, VehicleType,
+    About, Agent, AgentId, ConnectionIndex, DrivingSide, DynamicsLevel, Edit, EditError, Flow,
+    FlowId, Forest, ForestId, GeoOrigin, GroundGrip, GroundPlace, Group, GroupId, JunctionIndex,
+    Land, LandId, LandUse, Lane, LaneBand, LaneChange, LaneDirection, LanePlace, LaneSection,
+    LaneTurn, LaneType, LaneletIndex, ListOrder, ModuleSetting, NodeId, ObjectId, Obstacle,
+    ObstacleId, Place, PointOfInterest, Poly3, Road, RoadAccess, RoadClass, RoadEnd, RoadId,
+    RoadNetwork, Scenario, Settings, Shape, Stack, VehicleClass, VehicleType,
 };
 
 /// What is decided about junctions: control, major roads, turn restrictions, plans of signals.

@@ -148,7 +148,7 @@ fn path_ahead(view: &View<'_>, agent: AgentIndex, mut reach: f64) -> Vec<DVec2> 
         return points;
     }
     let graph = view.ground.graph();
-    for stretch in route.stretches(graph, (progress.at, position.s.max(0.0))) {
+    for stretch in route.stretches(graph, progress.at, position.s.max(0.0)) {
         stretch.append_to(&mut points, graph);
         reach -= stretch.length();
         if reach < 0.0 {

@@ -124,7 +124,7 @@ impl RouteFinder {
             time: 0.0,
         };
         let graph = self.ground.graph();
-        for stretch in route.stretches(graph, (0, start)) {
+        for stretch in route.stretches(graph, 0, start) {
             stretch.append_to(&mut way.points, graph);
             way.length += stretch.length();
             way.time += self.time_on(&stretch, vehicle);

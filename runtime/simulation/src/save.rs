@@ -38,7 +38,6 @@ use roadwright_scenario::Scenario;
 use roadwright_vehicle::PedalCommand;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use thiserror::Error;
 
 /// The modules among `saved` that could not give their state.
 fn unsaved(saved: &[SavedInstance]) -> Vec<String> {
@@ -318,8 +317,7 @@ impl World {
         let deciders = (was.as_ref().unwrap_or(&now).as_slice(), now.as_slice());
         let (clock, agents) = (&self.clock, &mut self.agents);
         let modules = &mut self.modules;
-        let mut anew =
-            modules.restore_states((clock, agents), (instances, told), deciders, succession);
+        let mut anew = modules.restore_states(clock, agents, instances, told, deciders, succession);
         anew.extend(others);
         // Those of an earlier branch stay known.
         self.modules.fresh = saved.get_if_any(parts::FRESH)?.unwrap_or_default();

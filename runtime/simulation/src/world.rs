@@ -1,8 +1,6 @@
 //! The world: its parts, and one step after the other.
 
-use crate::agents::{
-    AccountInputs, Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, PlanColumns,
-};
+use crate::agents::{Agents, ClaimColumns, ContactColumns, ControlColumns, Finished, PlanColumns};
 use crate::clock::Clock;
 use crate::coupling::{CouplingError, CouplingOrder};
 use crate::demand::Demand;
@@ -27,7 +25,7 @@ use crate::stages::retire::Exit;
 use crate::stages::{advance, appear, aside, behave, collide, control, detour, plan};
 use crate::summary::ReplanCounts;
 use crate::traffic::{
-    Contact, EncroachmentInputs, Given, NoCrossing, People, Traffic, look_at_signals,
+    AccountInputs, Contact, EncroachmentInputs, Given, NoCrossing, People, Traffic, look_at_signals,
 };
 use crate::vehicle_type::VehicleTypes;
 use roadwright_agent::Registry;
@@ -271,7 +269,7 @@ impl World {
         people::look_after(people, signals, roadside, agents, &self.clock);
         signals.forget_gone(agents.census);
         for &(agent, path) in claims.asks_for_green() {
-            signals.ask_for_green(ground, path, (agent, self.clock.time()));
+            signals.ask_for_green(ground, path, agent, self.clock.time());
         }
         let controllers = &mut self.modules.signals;
         let comers = if controllers.are_due(&self.clock) {

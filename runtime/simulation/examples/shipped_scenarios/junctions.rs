@@ -232,18 +232,16 @@ fn gates(centre: DVec2, reach: f64, count: u32) -> Vec<DVec2> {
 
 /// A ring with streets that lead to it.
 fn roundabout(b: &mut Builder, centre: DVec2, radius: f64, arms: u32, rate: f64) {
-    let ends = ring_of_streets(b, (centre, radius), arms, &street(""), LEG);
+    let ends = ring_of_streets(b, centre, radius, arms, &street(""), LEG);
     all_to_all(b, &ends, rate);
 }
 
 /// A ring, and streets of a length that lead to it; gives their outer ends.
 pub(crate) fn ring_of_streets(
-    b: &mut Builder,
-    (centre, radius): (DVec2, f64),
+    b: &mut Builder, centre: DVec2, radius: f64,
     arms: u32,
     arm: &RoadStyle,
-    length: f64,
-) -> Vec<DVec2> {
+    length: f64) -> Vec<DVec2> {
     let ends = gates(centre, radius + length, arms);
     for &end in &ends {
         let line = ReferenceLine::straight(end, centre).expect("two points");

@@ -412,7 +412,7 @@ pub(crate) fn station_road() -> Scenario {
         section: CrossSection::driving(1, 1, 3.35).with_border(LaneType::Sidewalk, PAVEMENT),
         ..street("Station Road")
     };
-    let ends = ring_of_streets(&mut b, (DVec2::ZERO, RING), 4, &arm, ARM);
+    let ends = ring_of_streets(&mut b, DVec2::ZERO, RING, 4, &arm, ARM);
     for angle in [0.0, 90.0, 180.0, 270.0_f64] {
         cross_arm(&mut b, RING * roadwright_geometry::unit(angle.to_radians()));
     }

@@ -88,7 +88,8 @@ impl Accounts {
         &self,
         id: u64,
         statistics: &Statistics,
-        (dt, has_arrived): (f64, bool),
+        dt: f64,
+        has_arrived: bool,
         conduct: &mut Conduct,
     ) {
         let Some(account) = self.of.get(&id) else {

@@ -155,13 +155,13 @@ impl Room<'_> {
         }
         match departure.start {
             Start::Lane { lanelet, s } => {
-                self.has_room_at_seams((lanelet, s), departure.speed, own_type)
-                    && self.is_clear_of_turning((lanelet, s), own_type)
+                self.has_room_at_seams(lanelet, s, departure.speed, own_type)
+                    && self.is_clear_of_turning(lanelet, s, own_type)
                     && self.leaves_what_is_promised(lanelet, own_type)
-                    && self.meets_nobody_in_alleys((lanelet, s), own_type)
+                    && self.meets_nobody_in_alleys(lanelet, s, own_type)
                     && self
                         .on_lane(lanelet)
-                        .all(|agent| self.is_apart_on_lane(agent, (s, departure.speed), own_type))
+                        .all(|agent| self.is_apart_on_lane(agent, s, departure.speed, own_type))
             }
             Start::Ground(pose) => {
                 let mut near = Vec::new();
@@ -223,7 +223,7 @@ impl Room<'_> {
 
     /// Whether nobody comes towards a vehicle that would appear in an alley: through that one, or through
     /// others that follow without a place to stand in between. Neither of the two could give way.
-    fn meets_nobody_in_alleys(&self, (lanelet, s): (LaneletIndex, f64), own: &VehicleType) -> bool {
+    fn meets_nobody_in_alleys(&self, lanelet: LaneletIndex, s: f64, own: &VehicleType) -> bool {
         let alleys = self.bodies.ground.alleys();
         let body = (s - own.rear_overhang, s + own.front);
         let mut sides = alleys.on(lanelet).iter().filter(|&&side| {
@@ -244,7 +244,7 @@ impl Room<'_> {
         let mut ends = vec![(from, 0.0)];
         let mut seen: BTreeMap<LaneletIndex, f64> = BTreeMap::new();
         while let Some(((lanelet, start), clear)) = ends.pop() {
-            match self.clear_beyond((lanelet, start), clear, own) {
+            match self.clear_beyond(lanelet, start, clear, own) {
                 Beyond::Oncoming => return false,
                 Beyond::Place => {}
                 Beyond::Clear(clear) => {
@@ -265,7 +265,8 @@ impl Room<'_> {
     /// What a vehicle comes to on a lanelet from a place on it, m; so much was clear of alleys before, m.
     fn clear_beyond(
         &self,
-        (lanelet, start): (LaneletIndex, f64),
+        lanelet: LaneletIndex,
+        start: f64,
         mut clear: f64,
         own: &VehicleType,
     ) -> Beyond {
@@ -325,7 +326,8 @@ impl Room<'_> {
     fn is_apart_on_lane(
         &self,
         agent: AgentIndex,
-        (s, own): (f64, f64),
+        s: f64,
+        own: f64,
         own_type: &VehicleType,
     ) -> bool {
         let other = &self.bodies.agents.position[agent.index()];
@@ -350,7 +352,8 @@ impl Room<'_> {
     /// one that is to appear.
     fn has_room_at_seams(
         &self,
-        (lanelet, s): (LaneletIndex, f64),
+        lanelet: LaneletIndex,
+        s: f64,
         speed: f64,
         own_type: &VehicleType,
     ) -> bool {
@@ -360,11 +363,7 @@ impl Room<'_> {
     }
 
     /// Whether nobody who turns into one of the lanes beside is in the way: who is long swings over them.
-    fn is_clear_of_turning(
-        &self,
-        (lanelet, s): (LaneletIndex, f64),
-        own_type: &VehicleType,
-    ) -> bool {
+    fn is_clear_of_turning(&self, lanelet: LaneletIndex, s: f64, own_type: &VehicleType) -> bool {
         if s - own_type.rear_overhang > REACH {
             return true;
         }

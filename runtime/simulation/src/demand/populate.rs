@@ -228,7 +228,8 @@ impl Draw<'_> {
             self.graph,
             &mut self.ways,
             &mut self.stream,
-            (pool, kind),
+            pool,
+            kind,
             start,
         );
         if found.is_some() || pool.is_empty() {
@@ -241,7 +242,8 @@ impl Draw<'_> {
             self.graph,
             &mut self.ways,
             &mut self.stream,
-            (&few, kind),
+            &few,
+            kind,
             start,
         )
     }
@@ -252,7 +254,8 @@ fn far_spot(
     graph: &LaneGraph,
     ways: &mut Reachability<'_>,
     stream: &mut Stream,
-    (pool, kind): (&Pool, Kind),
+    pool: &Pool,
+    kind: Kind,
     start: Spot,
 ) -> Option<Spot> {
     let position = |(lane, s): Spot| graph.line(lane).position(s);

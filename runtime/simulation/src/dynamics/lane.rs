@@ -135,7 +135,7 @@ impl Level for Lane {
         } else if position.t != 0.0 {
             let room = room_before_junction(step.ground, position);
             let front = body.vehicle_type.front;
-            position.t = state.drift(position.t, way, (motion.speed, front), room);
+            position.t = state.drift(position.t, way, motion.speed, front, room);
         }
         Some(way)
     }
@@ -190,7 +190,7 @@ impl LaneState {
 
     /// The next place beside the lane, m to the left, of a body at `t` that goes on by `way` and has
     /// to be on the lane within `room` metres. Its front is so far before its rear axle, m.
-    fn drift(&mut self, t: f64, way: f64, (speed, front): (f64, f64), room: f64) -> f64 {
+    fn drift(&mut self, t: f64, way: f64, speed: f64, front: f64, room: f64) -> f64 {
         // The profile is known by where it began and how far it is; a t that it did not make begins
         // another one.
         if t != self.t() {
@@ -351,7 +351,7 @@ mod tests {
             let (mut time, mut steepest, dt) = (0.0, 0.0f64, 0.1);
             while t != 0.0 && time < 60.0 {
                 let before = f64::from(state.slope);
-                let next = state.drift(t, speed * dt, (speed, front), f64::INFINITY);
+                let next = state.drift(t, speed * dt, speed, front, f64::INFINITY);
                 // It never goes back, and never beyond the lane, nor does its front.
                 prop_assert!(next.abs() <= t.abs() + 1e-6 && next * from >= 0.0);
                 let slope = f64::from(state.slope);
@@ -378,7 +378,7 @@ mod tests {
             let (mut state, mut t, mut s, mut steepest) = (LaneState::default(), from, 0.0, 0.0f64);
             let way = speed * 0.1;
             while s + way < room {
-                let next = state.drift(t, way, (speed, front), room - s);
+                let next = state.drift(t, way, speed, front, room - s);
                 prop_assert!(next.abs() <= t.abs() + 1e-6);
                 steepest = steepest.max(f64::from(state.slope).abs());
                 (t, s) = (next, s + way);

@@ -104,7 +104,7 @@ impl Body<'_> {
         let along = ground.grade(pose, wheelbase);
         let level = Grade::between(0.0, wheelbase);
         let grade = along.unwrap_or(level);
-        let grade = grade.banked(ground.bank(pose, (wheelbase, width)), width);
+        let grade = grade.banked(ground.bank(pose, wheelbase, width), width);
         let is_level = along.is_none() && grade.bank == 0.0;
         (!is_level).then(|| self.climbs(grade, self.mean_grip(ground, pose)))
     }

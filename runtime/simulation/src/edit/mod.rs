@@ -105,7 +105,7 @@ impl Editing<'_> {
         self.dynamics.stop_rolling();
         self.dynamics.rigid.take_obstacles(old, new, self.ground);
         let rate = self.pedestrians.unwrap_or(new.settings().pedestrians);
-        (self.traffic.people).take_over((&before, self.ground), rate, self.clock);
+        (self.traffic.people).take_over(&before, self.ground, rate, self.clock);
         self.take_agents(old, new, changed);
         self.take_repeats(new);
         self.demand.take_flows(flows, self.clock.time());

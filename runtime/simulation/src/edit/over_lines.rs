@@ -61,9 +61,8 @@ impl Editing<'_> {
         for number in self.in_turn(&over) {
             let Over { agent, under, .. } = &over[number];
             for one in under {
-                let way = (one.at, one.exit);
                 let stands_at = one.front + self.way_to_stop(*agent);
-                (self.traffic.claims).hold_standing(*agent, one.path, way, stands_at);
+                (self.traffic.claims).hold_standing(*agent, one.path, one.at, one.exit, stands_at);
                 let claim = &mut self.agents.claim[agent.index()];
                 claim.granted_to = claim.granted_to.max(one.at + 1);
             }

@@ -61,7 +61,7 @@ impl<'a> Moves<'a> {
 
     /// Where a place beside a lanelet is beside the same lanelet now. `None` if the lane is gone,
     /// goes elsewhere, or ends before the place.
-    fn spot(&self, lanelet: LaneletIndex, (s, place): (f64, DVec2)) -> Option<Spot> {
+    fn spot(&self, lanelet: LaneletIndex, s: f64, place: DVec2) -> Option<Spot> {
         let moved = self.lanelet(lanelet)?;
         let (old, new) = (self.before.line(lanelet), self.after.line(moved));
         let guess = (s / old.length() * new.length()).clamp(0.0, new.length());
@@ -89,7 +89,7 @@ impl<'a> Moves<'a> {
             let spots = self.after.finder().under(self.after.graph(), pose);
             spots.first().copied()
         };
-        let spot = self.spot(lanelet, (s, pose.position)).or_else(near);
+        let spot = self.spot(lanelet, s, pose.position).or_else(near);
         spot.map(|(lanelet, s, _)| (lanelet, s))
     }
 
@@ -202,7 +202,7 @@ impl Editing<'_> {
                 lost.push(agent);
             }
         }
-        let ahead = self.take_over_claims((&held, &firsts), &moves, &keeps);
+        let ahead = self.take_over_claims(&held, &firsts, &moves, &keeps);
         for agent in lost {
             self.start_anew(agent, &moves);
             // Who is inside goes by its place there, not by its id.
@@ -289,7 +289,7 @@ impl Editing<'_> {
             Some(moved) => Some((moved, s, t)),
             None => {
                 let place = self.bodies(moves.before).pose(agent).position;
-                moves.spot(lanelet, (s, place))
+                moves.spot(lanelet, s, place)
             }
         };
         let Some((lanelet, s, t)) = spot else {
@@ -320,7 +320,8 @@ impl Editing<'_> {
     /// changed. Where it has, who is inside keeps it. Returns the rest.
     fn take_over_claims(
         &mut self,
-        (held, firsts): (&Claims, &[u32]),
+        held: &Claims,
+        firsts: &[u32],
         moves: &Moves<'_>,
         keeps: &[Keeps],
     ) -> Vec<Wanted> {
@@ -389,11 +390,11 @@ impl Editing<'_> {
         let LanePosition { lanelet, s, .. } = self.agents.position[index];
         // Its lanelet is one of the ground before.
         let pose = self.bodies(moves.before).pose(agent);
-        let own = moves.spot(lanelet, (s, pose.position));
+        let own = moves.spot(lanelet, s, pose.position);
         // A junction that has grown takes the end of its lane: then it is on its way through it.
         let route = self.routes.get(self.agents.progress[index].route);
         let next = route.lanelet(self.agents.progress[index].at + 1);
-        let ahead = || next.and_then(|next| moves.spot(next, (0.0, pose.position)));
+        let ahead = || next.and_then(|next| moves.spot(next, 0.0, pose.position));
         let own = own.or_else(ahead);
         if !own.is_some_and(|spot| self.start_over(agent, &[spot])) {
             let (graph, finder) = (moves.after.graph(), moves.after.finder());
@@ -416,7 +417,7 @@ impl Editing<'_> {
                 ..Route::default()
             };
             let asking = self.asking(agent);
-            let route = asking.replanned(&start, progress.reached, (0, s.max(0.0)))?;
+            let route = asking.replanned(&start, progress.reached, 0, s.max(0.0))?;
             Some((
                 route,
                 LanePosition {

@@ -210,7 +210,7 @@ impl Ground {
     /// How much higher the left side of a vehicle stands than its right one, m, in the middle between its
     /// axles; 0 where it is level.
     #[inline]
-    pub(crate) fn bank(&self, pose: Pose, (wheelbase, width): (f64, f64)) -> f64 {
+    pub(crate) fn bank(&self, pose: Pose, wheelbase: f64, width: f64) -> f64 {
         let Some(land) = self.slopes() else {
             return 0.0;
         };

@@ -368,7 +368,8 @@ impl Obstacles {
     /// Calls `visit(owner, depth)` for every obstacle that a vehicle overlaps, which lies within a circle.
     pub(crate) fn for_each_contact(
         &self,
-        (middle, radius): (DVec2, f64),
+        middle: DVec2,
+        radius: f64,
         displaced: &Displaced,
         vehicle: impl Fn() -> OrientedBox,
         mut visit: impl FnMut(Owner, f64),

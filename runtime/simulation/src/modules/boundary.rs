@@ -159,7 +159,7 @@ impl Membership {
             };
             let modules = instance.settings.iter().zip(&mut instance.modules);
             let told = modules.filter_map(|(setting, module)| {
-                tell_module(module, (slot, &setting.module), &moment)
+                tell_module(module, slot, &setting.module, &moment)
             });
             swaps.extend(told);
         }
@@ -169,7 +169,8 @@ impl Membership {
 /// Tells one module, which a stack knows by an id. Returns the record if it was replaced.
 fn tell_module<L: Choosable + ?Sized>(
     module: &mut Module<L>,
-    (slot, id): (Slot, &str),
+    slot: Slot,
+    id: &str,
     moment: &StepBoundary<'_>,
 ) -> Option<SwapRecord> {
     let swap = module

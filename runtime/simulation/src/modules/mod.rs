@@ -7,7 +7,7 @@ mod saving;
 mod signal_controllers;
 mod succession;
 
-pub(crate) use batch::{Rota, Rows, SLICE, batches};
+pub(crate) use batch::{Due, Rota, Rows, SLICE, Sharing, batches};
 pub(crate) use boundary::SavedMembership;
 pub(crate) use saving::{SavedInstance, SavedSwap};
 pub(crate) use signal_controllers::{Decider, SignalControllers, node_of};

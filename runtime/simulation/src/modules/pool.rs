@@ -15,7 +15,6 @@ use roadwright_agent::{
     StepBoundary, set_parameters,
 };
 use roadwright_scenario::{ModuleSetting, Stack, for_each_slot};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Most settings of one slot. Each agent can have parameters of its own, so scripts could make any

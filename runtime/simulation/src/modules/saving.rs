@@ -191,8 +191,10 @@ impl Modules {
     /// signals and who does. Returns those that start fresh.
     pub(crate) fn restore_states(
         &mut self,
-        (clock, agents): (&Clock, &mut Agents),
-        (saved, told): (&[SavedInstance], SavedMembership),
+        clock: &Clock,
+        agents: &mut Agents,
+        saved: &[SavedInstance],
+        told: SavedMembership,
         deciders: (&[Decider], &[Decider]),
         succession: Succession,
     ) -> Vec<Anew> {

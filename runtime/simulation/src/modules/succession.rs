@@ -175,7 +175,7 @@ impl Modules {
             if ids(old) == ids(new) && (is_free && place.is_none() || *place == Some(now)) {
                 *place = Some(now);
             }
-            let anew = anew(slot, (old, new), *place == Some(now));
+            let anew = anew(slot, old, new, *place == Some(now));
             if !succession.anew.contains(&anew) {
                 succession.anew.push(anew);
             }
@@ -205,7 +205,7 @@ fn ids(settings: &[ModuleSetting]) -> Vec<&str> {
 }
 
 /// What is told of a stack whose slot has other settings than it was saved with.
-fn anew(slot: Slot, (old, new): (&[ModuleSetting], &[ModuleSetting]), remembers: bool) -> Anew {
+fn anew(slot: Slot, old: &[ModuleSetting], new: &[ModuleSetting], remembers: bool) -> Anew {
     let name = |settings: &[ModuleSetting]| match settings.is_empty() {
         true => "none".to_owned(),
         false => ids(settings).join(", "),

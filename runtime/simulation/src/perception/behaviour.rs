@@ -190,7 +190,7 @@ impl View<'_> {
     /// The foremost vehicle on the lanelets that lead to one, and on those before them where they are empty, with
     /// its distance to the beginning of the lanelet, m.
     pub(super) fn behind_lanelet(&self, lanelet: LaneletIndex) -> Option<(LaneEntry, f64)> {
-        self.foremost_before(lanelet, (0.0, LANELETS_BEHIND))
+        self.foremost_before(lanelet, 0.0, LANELETS_BEHIND)
     }
 
     /// The same, the lanelet beginning so far before the place from which distances count, m; `more` lanelets are
@@ -198,7 +198,8 @@ impl View<'_> {
     fn foremost_before(
         &self,
         lanelet: LaneletIndex,
-        (before, more): (f64, u32),
+        before: f64,
+        more: u32,
     ) -> Option<(LaneEntry, f64)> {
         let leading = self.ground.graph().predecessors(lanelet).iter();
         let foremost = leading.filter_map(|&id| {
@@ -206,7 +207,7 @@ impl View<'_> {
             match self.index.on_lanelet(id).last() {
                 Some(&entry) => Some((entry, length - entry.s)),
                 None if more > 1 && length < SEEN_BEHIND => {
-                    self.foremost_before(id, (length, more - 1))
+                    self.foremost_before(id, length, more - 1)
                 }
                 None => None,
             }

@@ -28,7 +28,7 @@ impl View<'_> {
         let along = motion.speed * direction;
         let train = self.types.drive_train(who.vehicle_type);
         if let Some((train, state)) = train.zip(self.drive_state(agent)) {
-            return engine(train, &state, (motion.speed, along), common);
+            return engine(train, &state, motion.speed, along, common);
         }
         let limits = &kind.limits;
         // As the level takes it: up a slope the engine is the one of the file.
@@ -98,7 +98,8 @@ impl View<'_> {
 fn engine(
     train: &DriveTrain,
     state: &DriveState,
-    (speed, along): (f64, f64),
+    speed: f64,
+    along: f64,
     common: DriveInput,
 ) -> DriveInput {
     let reading = train.reading(state, speed);

@@ -59,7 +59,8 @@ impl View<'_> {
         &self,
         agent: AgentIndex,
         pose: Option<Pose>,
-        (lookahead, along_bend): (f64, bool),
+        lookahead: f64,
+        along_bend: bool,
         input: &mut ControllerInput,
     ) {
         let (position, at) = (self.position(agent), self.progress(agent).at);
@@ -102,7 +103,7 @@ impl View<'_> {
             self.follow(agent, leader, input);
         }
         if let Some(pose) = pose {
-            self.face(agent, pose, (waypoint, lookahead, along_bend), input);
+            self.face(agent, pose, waypoint, lookahead, along_bend, input);
         }
     }
 
@@ -113,7 +114,9 @@ impl View<'_> {
         &self,
         agent: AgentIndex,
         pose: Pose,
-        (waypoint, lookahead, along_bend): (Option<Pose>, f64, bool),
+        waypoint: Option<Pose>,
+        lookahead: f64,
+        along_bend: bool,
         input: &mut ControllerInput,
     ) {
         let position = self.position(agent);
@@ -124,7 +127,7 @@ impl View<'_> {
         };
         input.path_curvature = wrap_angle(waypoint.heading - here.heading) / lookahead;
         let target = match along_bend {
-            true => self.along_bend(agent, (here, input.speed), (waypoint.position, lookahead)),
+            true => self.along_bend(agent, here, input.speed, waypoint.position, lookahead),
             false => waypoint.position,
         };
         let aside = self.led_to(agent);
@@ -156,12 +159,14 @@ impl View<'_> {
     fn along_bend(
         &self,
         agent: AgentIndex,
-        (here, speed): (Pose, f64),
-        (waypoint, ahead): (DVec2, f64),
+        here: Pose,
+        speed: f64,
+        waypoint: DVec2,
+        ahead: f64,
     ) -> DVec2 {
         let part = BEND_AHEAD.max(BEND_TIME * speed).min(ahead);
         let (mut near, mut before, mut sharpest) = (None, here, 0.0f64);
-        for pose in self.poses_ahead(agent, (part, ahead)) {
+        for pose in self.poses_ahead(agent, part, ahead) {
             let turn = wrap_angle(pose.heading - before.heading);
             sharpest = sharpest.max(turn.abs() / part);
             near.get_or_insert(pose.position);
@@ -176,11 +181,7 @@ impl View<'_> {
     }
 
     /// The way of an agent at every multiple of a distance, m, until one is as far ahead as another, m.
-    fn poses_ahead(
-        &self,
-        agent: AgentIndex,
-        (part, ahead): (f64, f64),
-    ) -> impl Iterator<Item = Pose> {
+    fn poses_ahead(&self, agent: AgentIndex, part: f64, ahead: f64) -> impl Iterator<Item = Pose> {
         let mut stretches = self.ahead(agent);
         let (mut stretch, mut along) = (stretches.next(), 0.0);
         std::iter::from_fn(move || {
@@ -464,7 +465,7 @@ impl View<'_> {
     ) -> Option<Ahead> {
         // Most lanelets are lanes, where nobody joins.
         let conflict = self.ground.contested(connection)?;
-        self.merging_in(agent, conflict, (connection, next), (beyond, distance))
+        self.merging_in(agent, conflict, connection, next, beyond, distance)
     }
 
     /// The same on a connection of which junction and path are known.
@@ -475,8 +476,10 @@ impl View<'_> {
             junction,
             number: path,
         }: Connection,
-        (connection, next): (LaneletIndex, LaneletIndex),
-        (beyond, distance): (f64, f64),
+        connection: LaneletIndex,
+        next: LaneletIndex,
+        beyond: f64,
+        distance: f64,
     ) -> Option<Ahead> {
         let length = self.ground.length(connection);
         let mut nearest = None;

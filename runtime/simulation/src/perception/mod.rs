@@ -235,7 +235,7 @@ impl<'a> View<'a> {
         let pose = at_way.then(|| self.pose_ahead(agent, is_reversing));
         let pose_ahead = || pose.unwrap_or_else(|| self.pose_ahead(agent, is_reversing));
         if self.position(agent).is_on_lane() {
-            self.perceive_lane(agent, pose, (distance, look.along_bend), &mut input);
+            self.perceive_lane(agent, pose, distance, look.along_bend, &mut input);
         } else {
             self.perceive_ground(agent, pose_ahead(), distance, &mut input);
         }

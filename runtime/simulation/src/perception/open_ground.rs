@@ -26,7 +26,7 @@ impl View<'_> {
         input.road_speed = self.open_ground_speed(agent);
         let (route, reached) = (self.route(agent), self.progress(agent).reached);
         match (route.path_to(reached), route.next_goal(reached)) {
-            (Some(path), _) => self.perceive_path(agent, pose, (path, lookahead), input),
+            (Some(path), _) => self.perceive_path(agent, pose, path, lookahead, input),
             (None, Some(Goal::Ground(goal))) => aim(pose, goal, input),
             (None, _) => {}
         }
@@ -38,7 +38,8 @@ impl View<'_> {
         &self,
         agent: AgentIndex,
         pose: Pose,
-        (path, lookahead): (&GroundPath, f64),
+        path: &GroundPath,
+        lookahead: f64,
         input: &mut ControllerInput,
     ) {
         let position = self.position(agent);

@@ -1,5 +1,6 @@
 //! Why a world cannot be saved or restored.
 
+use crate::options::SimulationError;
 use thiserror::Error;
 
 /// Why a world cannot be saved or restored.

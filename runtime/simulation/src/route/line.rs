@@ -51,7 +51,8 @@ impl Route {
     pub(crate) fn stretches(
         &self,
         graph: &LaneGraph,
-        (at, s): (u32, f64),
+        at: u32,
+        s: f64,
     ) -> impl Iterator<Item = Stretch> {
         // Index of the first lane on the road, lanes there, and which part of the road is left.
         let mut lanes = (at, 0);

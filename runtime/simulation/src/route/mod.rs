@@ -1,7 +1,7 @@
 //! Routes: the goals of an agent and what leads there.
 //!
 //! A route is immutable and shared by all agents that have an equal one ([`Routes`]). Where an
-//! agent is on its route is its [`Progress`](crate::agents::Progress), whose verbs are the only
+//! agent is on its route is its [`Progress`](crate::records::Progress), whose verbs are the only
 //! ones that give an agent another route (`progress.rs`).
 
 mod lane_changes;

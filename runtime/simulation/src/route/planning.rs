@@ -42,7 +42,8 @@ impl Asking<'_> {
         &self,
         route: &Route,
         reached: u32,
-        (from, s): (u32, f64),
+        from: u32,
+        s: f64,
     ) -> Option<Route> {
         let start = route.lanelet(from)?;
         let goals = &route.goals[reached as usize..];
@@ -76,10 +77,10 @@ impl Asking<'_> {
         // What has been granted ends with the lanelet `granted`: from there the plan begins at its
         // start, or from the agent's own place if it is on it.
         let start = if granted == at { s } else { 0.0 };
-        if !is_near && let Some(route) = self.replanned(route, reached, (granted, start)) {
+        if !is_near && let Some(route) = self.replanned(route, reached, granted, start) {
             return Some((route, false));
         }
-        Some((self.replanned(route, reached, (at, s))?, true))
+        Some((self.replanned(route, reached, at, s)?, true))
     }
 }
 

@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     /// The places on the way to a wanted one until it is reached, and the time, s, that it takes.
-    fn way(from: Aside, wanted: f64, (speed, dt): (f64, f64)) -> (Vec<Aside>, f64) {
+    fn way(from: Aside, wanted: f64, speed: f64, dt: f64) -> (Vec<Aside>, f64) {
         let mut all = vec![from];
         while all[all.len() - 1].now != wanted as f32 || all[all.len() - 1].rate != 0.0 {
             let next = all[all.len() - 1].toward(wanted, speed, dt);
@@ -188,7 +188,7 @@ mod tests {
                 rate: 0.0,
             };
             for dt in [0.01, 0.02, 0.1] {
-                let (places, time) = way(from, wanted, (15.0, dt));
+                let (places, time) = way(from, wanted, 15.0, dt);
                 let direct = (wanted - f64::from(from.now)).abs();
                 assert!(time < 1.5 + 2.5 * direct, "{direct} m: {time} s");
                 for pair in places.windows(2) {
@@ -207,7 +207,7 @@ mod tests {
     fn a_vehicle_that_stands_does_not_slide_and_a_slow_one_goes_aside_slowly() {
         let start = Aside::default();
         assert_eq!(start.toward(0.9, 0.0, 0.1), start);
-        let (places, _) = way(start, 0.9, (2.0, 0.1));
+        let (places, _) = way(start, 0.9, 2.0, 0.1);
         let fastest = places.iter().map(|place| place.rate).fold(0.0, f32::max);
         assert!((0.19..=0.2001).contains(&fastest), "{fastest}");
     }

@@ -4,7 +4,7 @@ use super::effects::Effecting;
 use super::scene::Onlooking;
 use crate::agents::Column;
 use crate::dynamics::room_to_change_lane;
-use crate::modules::{Modules, Rota, Rows};
+use crate::modules::{Due, Modules, Rota, Rows, Sharing};
 use crate::records::AgentIndex;
 use crate::route::Travel;
 use crate::traffic::Lanes;
@@ -50,13 +50,16 @@ pub(crate) fn behave(
     });
     for number in 0..world.modules.pools.behaviour.instances.len() {
         let due = stage.rota.due(number, step);
-        if due.0.is_empty() {
+        if due.is_empty() {
             continue;
         }
         // All agents of an instance are asked about the world as it is, and only then anything
         // changes: what one is told does not depend on whether another was asked before it.
         let effects = ask(&mut stage.rows, helpers, world, number, due, scene.as_ref());
-        let (agents, ids) = due;
+        let Due {
+            indices: agents,
+            ids,
+        } = due;
         stage.changing.clear();
         for (row, (&agent, output)) in agents.iter().zip(&stage.rows.outputs).enumerate() {
             match output.lane_change == 0.0 {
@@ -88,25 +91,26 @@ fn ask(
     helpers: Option<&rayon::ThreadPool>,
     world: &Effecting<'_>,
     instance: usize,
-    due: (&[u32], &[u64]),
+    due: Due<'_>,
     scene: Option<&Arc<Scene>>,
 ) -> Vec<Effects> {
     let instance = &world.modules.pools.behaviour.instances[instance];
     let (module, moment) = (instance.module(), world.clock.moment(instance.rate));
     let seen = world.surroundings().with(world.agents.lent());
     let only_changes_lanes = module.logic.only_changes_lanes();
-    rows.ask(
+    let sharing = Sharing {
         helpers,
-        module.logic.asks_whole(),
+        is_whole: module.logic.asks_whole(),
+    };
+    rows.ask(
+        sharing,
         due,
-        (
-            |agents: &[u32]| seen.warm_own(agents),
-            |agent| match only_changes_lanes {
-                true => seen.lane_change_input(agent),
-                false => seen.behaviour_input(agent),
-            },
-        ),
-        |(indices, ids), (inputs, outputs, _)| {
+        |agents| seen.warm_own(agents),
+        |agent| match only_changes_lanes {
+            true => seen.lane_change_input(agent),
+            false => seen.behaviour_input(agent),
+        },
+        |Due { indices, ids }, (inputs, outputs, _)| {
             let step = Step {
                 indices,
                 ids,
@@ -125,7 +129,7 @@ fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
     let mut all = Vec::new();
     for (number, instance) in modules.pools.behaviour.instances.iter().enumerate() {
         if instance.module().logic.wants_scene() {
-            let due = rota.due(number, step).0.iter();
+            let due = rota.due(number, step).indices.iter();
             all.extend(due.copied().map(AgentIndex::new));
         }
     }
@@ -136,7 +140,7 @@ fn who_looks(rota: &mut Rota, step: u64, modules: &Modules) -> Vec<AgentIndex> {
 fn wants_signals(rota: &mut Rota, step: u64, modules: &Modules) -> bool {
     let mut instances = modules.pools.behaviour.instances.iter().enumerate();
     instances.any(|(number, instance)| {
-        instance.module().logic.wants_signals() && !rota.due(number, step).0.is_empty()
+        instance.module().logic.wants_signals() && !rota.due(number, step).is_empty()
     })
 }
 

@@ -4,7 +4,7 @@ use super::pivot::Pivot;
 use crate::agents::ControlColumns;
 use crate::clock::Clock;
 use crate::dynamics::stride;
-use crate::modules::{Modules, Rota, Rows, batches};
+use crate::modules::{Due, Modules, Rota, Rows, Sharing, batches};
 use crate::perception::{Look, Surroundings, View};
 use crate::records::{AgentIndex, Order, Statistics};
 use roadwright_agent::{Controller, Module, Step};
@@ -79,7 +79,7 @@ pub(crate) fn control(
 struct Asked<'a> {
     module: &'a Module<dyn Controller>,
     step: Step<'a>,
-    due: (&'a [u32], &'a [u64]),
+    due: Due<'a>,
 }
 
 impl Asking {
@@ -94,13 +94,16 @@ impl Asking {
         // Batch by batch, while rows are in the cache: what is written of one batch (commands, who is held,
         // what is counted) is nothing that is perceived of the next.
         let by_pedals = asked.module.wants_pedals();
-        let is_whole = asked.module.logic.asks_whole();
+        let sharing = Sharing {
+            helpers,
+            is_whole: asked.module.logic.asks_whole(),
+        };
         let mut held = 0;
-        for due in batches(helpers, is_whole, asked.due) {
+        for due in batches(sharing, asked.due) {
             let batch = Asked { due, ..asked };
             held += match by_pedals {
-                true => ask_batch(&mut self.pedals, helpers, batch, surroundings, agents),
-                false => ask_batch(&mut self.rows, helpers, batch, surroundings, agents),
+                true => ask_batch(&mut self.pedals, sharing, batch, surroundings, agents),
+                false => ask_batch(&mut self.rows, sharing, batch, surroundings, agents),
             };
         }
         held
@@ -177,21 +180,18 @@ impl Question for PedalsInput {
 /// Asks a controller about a batch of agents. Returns how many of them had to be held back.
 fn ask_batch<Q: Question>(
     rows: &mut Rows<Q, Q::Answer, Sample>,
-    helpers: Option<&rayon::ThreadPool>,
+    sharing: Sharing<'_>,
     Asked { module, step, due }: Asked<'_>,
     surroundings: Surroundings<'_>,
     agents: &mut ControlColumns<'_>,
 ) -> u64 {
     let (seen, look) = (surroundings.with(agents.lent()), Look::of(module));
     rows.ask(
-        helpers,
-        module.logic.asks_whole(),
+        sharing,
         due,
-        (
-            |agents: &[u32]| seen.warm(agents, look),
-            |agent| Q::perceive(&seen, agent, look),
-        ),
-        |(indices, ids), (inputs, outputs, samples)| {
+        |agents| seen.warm(agents, look),
+        |agent| Q::perceive(&seen, agent, look),
+        |Due { indices, ids }, (inputs, outputs, samples)| {
             seen.sample_all(indices, inputs.iter_mut().map(Q::common), samples);
             let step = Step {
                 indices,
@@ -203,7 +203,7 @@ fn ask_batch<Q: Question>(
     );
     let answers = rows.inputs.iter().zip(&rows.outputs);
     let orders = answers.map(|(question, answer)| question.order(answer));
-    take_orders(due.0, orders, &rows.notes, step.period, agents)
+    take_orders(due.indices, orders, &rows.notes, step.period, agents)
 }
 
 /// Takes the orders of controllers, and counts the moment that they were asked about. Returns how many

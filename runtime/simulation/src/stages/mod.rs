@@ -15,7 +15,7 @@
 //! | [`advance`] | ground, vehicle types, command, pedals, routes, hands | motion, dynamics, position, progress, statistics, identity |
 //! | post-encroachment (`traffic/encroachment.rs`), if a fitness looks at it | ground, vehicle types, routes, claims, motion, position, progress | encroachment, statistics |
 //! | [`collide`] | ground, vehicle types, routes, identity, motion, dynamics, position, progress | index, neighbours, contacts, statistics |
-//! | accounts (`agents/accounts.rs`), if a fitness wants them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
+//! | accounts (`traffic/accounts.rs`), if a fitness wants them | identity, motion, position, progress, statistics, vehicle types, routes, contacts | accounts |
 //! | leaving ([`retire`]), from appear, effects and advance | clock, statistics, modules | identity, dynamics, routes, messages, finished agents |
 
 pub(crate) mod advance;

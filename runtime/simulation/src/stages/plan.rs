@@ -102,7 +102,7 @@ pub(crate) fn plan(
             agents: agents.lent(),
             claims,
         };
-        let due = rota.due(number, clock.step).0;
+        let due = rota.due(number, clock.step).indices;
         let changed = scene.ask_for(due, &mut questions, &mut needs);
         for (agent, route) in changed {
             replan(clock, agent, route, routes, agents);

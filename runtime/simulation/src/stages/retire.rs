@@ -91,7 +91,7 @@ pub(crate) fn scores(
     let mut conduct = [conduct(statistics, clock.dt, status)];
     let has_arrived = status == Status::Arrived;
     let accounts = &agents.accounts;
-    accounts.tell(who.id, statistics, (clock.dt, has_arrived), &mut conduct[0]);
+    accounts.tell(who.id, statistics, clock.dt, has_arrived, &mut conduct[0]);
     let fitnesses = modules.fitnesses(who.modules).iter();
     fitnesses
         .map(|module| {

@@ -115,8 +115,8 @@ impl Search<'_> {
             let (pose, own_type) = (self.bodies.pose(own.agent), self.vehicle_type(own.agent));
             let middle = pose.point(own_type.body_centre, 0.0);
             let body = || own_type.footprint(middle, pose.heading);
-            self.contacts_with_obstacles(own.agent, (middle, own_type.radius), body, out);
-            self.contacts_with_standing(own.agent, (middle, own_type.radius), body, out);
+            self.contacts_with_obstacles(own.agent, middle, own_type.radius, body, out);
+            self.contacts_with_standing(own.agent, middle, own_type.radius, body, out);
         }
         for other in &entries[at + 1..] {
             if other.lanelet != own.lanelet || other.s - own.s > reach {
@@ -245,11 +245,11 @@ impl Search<'_> {
         let ground = self.bodies.ground;
         if !ground.obstacles.is_empty() && self.neighbours.may_touch_obstacles(number) {
             let body = body();
-            self.contacts_with_obstacles(agent, (body.centre, body.radius()), || body, out);
+            self.contacts_with_obstacles(agent, body.centre, body.radius(), || body, out);
         }
         if !self.bodies.dynamics.standing.is_empty() {
             let body = body();
-            self.contacts_with_standing(agent, (body.centre, body.radius()), || body, out);
+            self.contacts_with_standing(agent, body.centre, body.radius(), || body, out);
         }
     }
 
@@ -258,7 +258,8 @@ impl Search<'_> {
     fn contacts_with_standing(
         &self,
         agent: AgentIndex,
-        (middle, radius): (DVec2, f64),
+        middle: DVec2,
+        radius: f64,
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
@@ -293,14 +294,16 @@ impl Search<'_> {
     fn contacts_with_obstacles(
         &self,
         agent: AgentIndex,
-        (middle, radius): (DVec2, f64),
+        middle: DVec2,
+        radius: f64,
         body: impl Fn() -> OrientedBox,
         out: &mut Vec<Contact>,
     ) {
         let first = out.len();
         let displaced = self.bodies.dynamics.rigid.displaced();
         self.bodies.ground.obstacles.for_each_contact(
-            (middle, radius),
+            middle,
+            radius,
             displaced,
             body,
             |owner, depth| {

@@ -155,7 +155,7 @@ mod tests {
         stand.look();
         let rear = 60.0
             - lanes(&stand)
-                .vehicle_type(crate::agents::AgentIndex::new(1))
+                .vehicle_type(crate::records::AgentIndex::new(1))
                 .rear_overhang;
         let (old, new) = (lanes(&stand).tail(right), lanes(&stand).tail(left));
         assert_eq!((old.reach, old.there.len()), (rear, 1));

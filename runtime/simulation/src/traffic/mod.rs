@@ -22,7 +22,6 @@ use crate::vehicle_type::VehicleTypes;
 pub(crate) use accounts::AccountInputs;
 pub(crate) use claims::{Claims, Detour, Given, Setting, StuckRing, space};
 pub use claims::{Ticket, Waits, Why};
-pub use contacts::{Collision, Party};
 pub(crate) use contacts::{Contact, Contacts, Search};
 pub(crate) use delays::Delays;
 pub(crate) use encroachment::{Encroachment, EncroachmentInputs};

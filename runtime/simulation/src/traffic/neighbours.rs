@@ -282,7 +282,7 @@ impl Neighbours {
         let bodies = &self.bodies[..];
         let mut found = Vec::new();
         find(helpers, bodies.len(), &mut found, |number, found| {
-            add_pairs(number, bodies, (shapes, index, margin), found);
+            add_pairs(number, bodies, shapes, index, margin, found);
         });
         // Counted first, and then summed.
         for (own, _) in &found {
@@ -350,7 +350,9 @@ impl Followed {
 fn add_pairs(
     number: usize,
     bodies: &[Followed],
-    (shapes, index, margin): (Shapes<'_>, &Index, f64),
+    shapes: Shapes<'_>,
+    index: &Index,
+    margin: f64,
     pairs: &mut Vec<(u32, Pair)>,
 ) {
     let own = &bodies[number];

@@ -58,7 +58,7 @@ const STAGES: [(&str, &[&str]); 14] = [
             "traffic/neighbours.rs",
         ],
     ),
-    ("accounts", &["agents/accounts.rs", "world.rs"]),
+    ("accounts", &["traffic/accounts.rs", "world.rs"]),
     ("retire", &["stages/retire.rs"]),
 ];
 

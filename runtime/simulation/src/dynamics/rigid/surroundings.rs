@@ -100,7 +100,7 @@ impl Around<'_> {
         if self.agents.count() > drivers.len() {
             self.add_movers(dynamics, &places, &reaches, yard);
         }
-        self.add_standing(dynamics, drivers, (&places, &reaches), yard);
+        self.add_standing(dynamics, drivers, &places, &reaches, yard);
         Nearby {
             loose: self.add_stills(&places, &reaches, yard),
             circles: places.into_iter().zip(reaches).collect(),
@@ -185,7 +185,8 @@ impl Around<'_> {
         &self,
         dynamics: &Dynamics,
         drivers: &[AgentIndex],
-        (places, reaches): (&[DVec2], &[f64]),
+        places: &[DVec2],
+        reaches: &[f64],
         yard: &mut Yard<'_, Land<'_>>,
     ) {
         let bodies = Bodies {

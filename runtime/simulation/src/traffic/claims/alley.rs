@@ -309,7 +309,7 @@ impl Alleys {
                 if is_passed || !situation.heeds_alley(agent, side) || self.has(agent, (side, at)) {
                     continue;
                 }
-                let hold = hold_before(way, (here, at), agent, situation)?;
+                let hold = hold_before(way, here, at, agent, situation)?;
                 let is_near = -situation.along(agent, hold.0) + f64::from(hold.1) < reach;
                 return is_near.then_some(((side, at), hold));
             }
@@ -329,7 +329,8 @@ impl Alleys {
     pub(super) fn chain(
         &self,
         agent: AgentIndex,
-        (from, first): (u32, Option<AlleySide>),
+        from: u32,
+        first: Option<AlleySide>,
         beyond: u32,
         situation: &Situation<'_>,
         out: &mut Vec<AlleyNeed>,
@@ -521,7 +522,8 @@ impl Alleys {
         // All of the first one is needed, and the place behind it counts.
         self.chain(
             request.agent,
-            (at, Some(side)),
+            at,
+            Some(side),
             at.saturating_sub(1),
             situation,
             out,
@@ -560,7 +562,7 @@ impl Alleys {
         out.clear();
         if let Some(last) = needs.last() {
             let from = request.at + 1;
-            self.chain(request.agent, (from, None), last.at, situation, out);
+            self.chain(request.agent, from, None, last.at, situation, out);
         }
     }
 
@@ -624,7 +626,8 @@ fn reach_of(agent: AgentIndex, situation: &Situation<'_>) -> f64 {
 /// junction lets in.
 fn hold_before(
     way: AlleyWay,
-    (here, at): (u32, u32),
+    here: u32,
+    at: u32,
     agent: AgentIndex,
     situation: &Situation<'_>,
 ) -> Option<(u32, f32)> {

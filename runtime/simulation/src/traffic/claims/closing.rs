@@ -99,7 +99,8 @@ impl Claims {
     /// Whether an agent that needs some ways is held back from one of them.
     pub(super) fn is_held_back(
         &self,
-        (agent, needs): (AgentIndex, &[Need]),
+        agent: AgentIndex,
+        needs: &[Need],
         situation: &Situation<'_>,
     ) -> bool {
         self.junction_to_hold_before(agent, situation)

@@ -37,7 +37,8 @@ impl Entries {
     /// Notes that the holder of a grant in a junction drives over its line now.
     pub(super) fn note(
         &mut self,
-        (junction, grant): (JunctionIndex, &Grant),
+        junction: JunctionIndex,
+        grant: &Grant,
         situation: &Situation<'_>,
     ) {
         if !situation

@@ -238,13 +238,7 @@ impl Claims {
         }
         let last = needs.len().checked_sub(1)?;
         let full = (0..needs.len()).find(|&i| {
-            !self.has_room(
-                request,
-                &needs[i],
-                (i == last, &[]),
-                Trust::LetIn,
-                situation,
-            )
+            !self.has_room(request, &needs[i], i == last, &[], Trust::LetIn, situation)
         })?;
         // The ring of a roundabout has a rule of its own, with which it never locks.
         let is_roundabout = situation.ground.ring(needs[full].exit).is_some();
@@ -354,7 +348,7 @@ impl Claims {
     fn let_in_together(&mut self, batch: &Batch, agents: &mut ClaimColumns<'_>) {
         for (request, needs) in batch {
             let claim = &mut agents.claim[request.agent.index()];
-            claim.granted_to = self.grant(request, needs, (None, false));
+            claim.granted_to = self.grant(request, needs, None, false);
             claim.refused = Refusal::None;
             self.keep_at_amber(request.agent, needs);
         }
@@ -404,8 +398,7 @@ impl Claims {
             let is_other = head.needs.first().is_some_and(|own| exit != own.exit);
             let is_open = graph.lanelet(exit).access.admits(class)
                 && graph.lanelet(connection).access.admits(class);
-            let has_room =
-                self.has_room(&head.request, &need, (true, &[]), Trust::Nobody, situation);
+            let has_room = self.has_room(&head.request, &need, true, &[], Trust::Nobody, situation);
             (is_other && is_open && has_room).then_some(Detour {
                 agent,
                 at,

@@ -46,10 +46,10 @@ impl Claims {
                 // In the order of tickets: those that pass first stand before its own.
                 .take_while(|other| other.ticket < grant.ticket);
             let met = before.filter(|other| {
-                let way = (grant.path, grant.agent);
+                let path = Connection::new(junction, grant.path);
                 waits
                     && other.agent != grant.agent
-                    && Meeting::of(junction, way, other, situation).is_some()
+                    && Meeting::of(path, grant.agent, other, situation).is_some()
             });
             let mut behind: Vec<u64> = met.map(|other| id_of(other.agent, agents)).collect();
             behind.sort_unstable();
@@ -98,8 +98,8 @@ impl Claims {
             return agents.claim[own.agent.index()].wall_at != own.at + 1;
         }
         let is_in_the_way = |grant: &Grant| {
-            let way = (path, grant.agent);
-            Meeting::of(junction, way, grant, situation).is_some()
+            let path = Connection::new(junction, path);
+            Meeting::of(path, grant.agent, grant, situation).is_some()
         };
         !granted.iter().any(is_in_the_way)
             && !self.has_to_give_way(Connection::new(junction, path), situation)

@@ -173,7 +173,9 @@ impl Grant {
     /// For who is let in alone, and has not entered yet.
     fn new(
         agent: AgentIndex,
-        (path, at, exit): (ConnectionIndex, u32, LaneletIndex),
+        path: ConnectionIndex,
+        at: u32,
+        exit: LaneletIndex,
         ticket: u64,
     ) -> Self {
         Self {
@@ -386,7 +388,7 @@ impl Claims {
         let ticket = self.draw_ticket();
         let grant = Grant {
             has_entered: is_inside,
-            ..Grant::new(agent, (path, at, exit), ticket)
+            ..Grant::new(agent, path, at, exit, ticket)
         };
         self.add(junction, grant);
     }
@@ -400,7 +402,8 @@ impl Claims {
             junction,
             number: path,
         }: Connection,
-        (at, exit): (u32, LaneletIndex),
+        at: u32,
+        exit: LaneletIndex,
         front: f64,
     ) {
         let ticket = self.draw_ticket();
@@ -408,7 +411,7 @@ impl Claims {
             has_entered: true,
             is_invited: false,
             stands_at: front as f32,
-            ..Grant::new(agent, (path, at, exit), ticket)
+            ..Grant::new(agent, path, at, exit, ticket)
         };
         self.add(junction, grant);
     }
@@ -458,7 +461,7 @@ impl Claims {
         let grant = Grant {
             has_entered: true,
             is_invited: false,
-            ..Grant::new(agent, (path, at, exit), ticket)
+            ..Grant::new(agent, path, at, exit, ticket)
         };
         self.add(junction, grant);
     }

@@ -25,7 +25,7 @@ impl Claims {
             taken.extend(near.filter_map(|(lanelet, s, _)| {
                 let path = ground.contested(lanelet)?;
                 let is_level = ground.layers_of(lanelet) & layers != 0;
-                (is_level && lies_on(body, ground.line(lanelet), (s, reach))).then_some(path)
+                (is_level && lies_on(body, ground.line(lanelet), s, reach)).then_some(path)
             }));
         }
         taken.sort_unstable();
@@ -45,7 +45,7 @@ impl Claims {
 }
 
 /// Whether a body lies on what a car covers along a line, no farther from `s` than `reach`, m.
-fn lies_on(body: &OrientedBox, line: CentreLine<'_>, (s, reach): (f64, f64)) -> bool {
+fn lies_on(body: &OrientedBox, line: CentreLine<'_>, s: f64, reach: f64) -> bool {
     let (from, to) = ((s - reach).max(0.0), (s + reach).min(line.length()));
     let pieces = ((to - from) / PIECE).ceil().max(1.0);
     let length = (to - from) / pieces;

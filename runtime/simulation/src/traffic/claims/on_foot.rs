@@ -19,7 +19,8 @@ impl Situation<'_> {
     /// its route. `slack`: the time between it and them that is wanted, s.
     fn is_kept_by_people(
         &self,
-        (agent, at): (AgentIndex, u32),
+        agent: AgentIndex,
+        at: u32,
         Connection {
             junction,
             number: path,
@@ -41,7 +42,7 @@ impl Situation<'_> {
                 across: taken.across,
                 leaves: self.time_for(way, agent, at),
             };
-            way > 0.0 && self.people.are_in_the_way((number, site), over, slack)
+            way > 0.0 && self.people.are_in_the_way(number, site, over, slack)
         })
     }
 
@@ -65,7 +66,7 @@ impl Situation<'_> {
             });
             let is_walked = |over| {
                 let people = self.people;
-                people.are_in_the_way((number, site), over, TIME_BEFORE_PEOPLE)
+                people.are_in_the_way(number, site, over, TIME_BEFORE_PEOPLE)
             };
             self.people.are_at(number) && over.is_some_and(is_walked)
         })
@@ -73,9 +74,9 @@ impl Situation<'_> {
 
     /// Whether people keep a vehicle that asks out of a junction.
     pub(super) fn waits_for_people(&self, request: &Request, need: &Need) -> bool {
-        let who = (request.agent, need.at);
         self.is_kept_by_people(
-            who,
+            request.agent,
+            need.at,
             Connection::new(need.junction, need.path),
             TIME_BEFORE_PEOPLE,
         )
@@ -94,7 +95,8 @@ impl Situation<'_> {
         let can_stop = speed * speed <= 2.0 * braking * (distance - speed * self.period).max(0.0);
         can_stop
             && self.is_kept_by_people(
-                (grant.agent, grant.at),
+                grant.agent,
+                grant.at,
                 Connection::new(junction, grant.path),
                 0.0,
             )

@@ -299,7 +299,7 @@ pub(super) fn collect(
         let progress = &agents.progress[index];
         let route = routes.get(progress.route);
         let from = (progress.at, position.lanelet);
-        let next = next_contested(ground, route, from, (remaining, sight), claim.granted_to);
+        let next = next_contested(ground, route, from, remaining, sight, claim.granted_to);
         let Some((at, path, distance)) = next else {
             continue;
         };
@@ -355,7 +355,8 @@ fn next_contested(
     ground: &Ground,
     route: &Route,
     from: (u32, LaneletIndex),
-    (mut distance, reach): (f64, f64),
+    mut distance: f64,
+    reach: f64,
     granted_to: u32,
 ) -> Option<(u32, Connection, f64)> {
     let (mut at, mut before) = from;

@@ -73,7 +73,7 @@ impl LanesBeyond {
 
 /// The lane of a route behind one that ends so far away, m, if one drives on there without asking anybody: who
 /// waits for an alley there stands before it.
-fn next_lane(route: &Route, (at, end): (u32, f64), ground: &Ground) -> Option<Part> {
+fn next_lane(route: &Route, at: u32, end: f64, ground: &Ground) -> Option<Part> {
     let way = route.lanelet(at + 1)?;
     // Where roads join without a bend, lanes follow each other with nothing in between.
     let (at, lane, length) = match ground.lanelet(way).is_connection() {
@@ -100,7 +100,8 @@ impl Claims {
         &self,
         request: &Request,
         need: &Need,
-        (is_last, pending): (bool, &[Pending]),
+        is_last: bool,
+        pending: &[Pending],
         trust: Trust,
         situation: &Situation<'_>,
     ) -> bool {
@@ -157,7 +158,7 @@ impl Claims {
             if may_wait {
                 break;
             }
-            let Some(next) = next_lane(route, (at, end), ground) else {
+            let Some(next) = next_lane(route, at, end, ground) else {
                 break;
             };
             beyond.push(next);
@@ -209,7 +210,7 @@ impl Claims {
                 let (agent, at) = (entry.agent, at_of(entry.agent));
                 if agent != request.agent && stays(agent, at) {
                     taken += situation.space(agent);
-                    reach = reach.min(part.begin + situation.waits_up_to(agent, (at, part.lane)));
+                    reach = reach.min(part.begin + situation.waits_up_to(agent, at, part.lane));
                 }
             }
         }
@@ -218,11 +219,11 @@ impl Claims {
             let (agent, at) = (grant.agent, grant.at + 1);
             if agent != request.agent && stays(agent, at) {
                 taken += situation.space(agent);
-                reach = reach.min(situation.waits_up_to(agent, (at, need.exit)));
+                reach = reach.min(situation.waits_up_to(agent, at, need.exit));
             }
         }
         if taken > 0.0 {
-            let own = situation.waits_up_to(request.agent, (last.at, last.lane));
+            let own = situation.waits_up_to(request.agent, last.at, last.lane);
             reach = reach.min(last.begin + own);
         }
         let seekers = parts
@@ -255,19 +256,18 @@ impl Claims {
                 Some((at, situation.ground.contested(way)?))
             })
         };
-        drives_out || next().is_some_and(|next| self.keeps_its_turn(agent, next, situation))
+        drives_out
+            || next().is_some_and(|(at, path)| self.keeps_its_turn(agent, at, path, situation))
     }
 
     fn keeps_its_turn(
         &self,
         agent: AgentIndex,
-        (
-            at,
-            Connection {
-                junction,
-                number: path,
-            },
-        ): (u32, Connection),
+        at: u32,
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
         situation: &Situation<'_>,
     ) -> bool {
         let mut held = self.granted[junction.index()].iter();
@@ -326,7 +326,7 @@ fn kept_room(need: &Need, pending: &[Pending]) -> f64 {
 impl Situation<'_> {
     /// How far a vehicle is sure to drive up on a lane at an index of its route, m: without end, but where it
     /// has to change lanes and may wait for a gap.
-    fn waits_up_to(&self, agent: AgentIndex, (at, lane): (u32, LaneletIndex)) -> f64 {
+    fn waits_up_to(&self, agent: AgentIndex, at: u32, lane: LaneletIndex) -> f64 {
         let changes = self.route(agent).lane_changes_on(at, self.ground);
         let kind = self.vehicle_type(agent);
         let place = place_to_wait(self.ground.length(lane), changes);

@@ -65,7 +65,8 @@ impl Claims {
         &self,
         request: &Request,
         needs: &[Need],
-        (pending, approaches): (&[Pending], &[Approach]),
+        pending: &[Pending],
+        approaches: &[Approach],
         situation: &Situation<'_>,
     ) -> Verdict {
         if needs.is_empty() {
@@ -74,14 +75,14 @@ impl Claims {
         if needs
             .iter()
             .any(|need| self.closed.contains(&need.junction))
-            || self.is_held_back((request.agent, needs), situation)
+            || self.is_held_back(request.agent, needs, situation)
         {
             return Verdict::Refused(Refusal::Closed);
         }
         if self.is_taken(needs) {
             return Verdict::Refused(Refusal::OffLanes);
         }
-        if let Err(refusal) = self.find_room((request, needs), pending, Trust::LetIn, situation) {
+        if let Err(refusal) = self.find_room(request, needs, pending, Trust::LetIn, situation) {
             return Verdict::Refused(refusal);
         }
         if self.still_looks(request, &needs[0], situation) {
@@ -108,8 +109,7 @@ impl Claims {
         // Who trusts somebody waits for it if need be, and it has the lower ticket, as all have who were let in
         // before. Who passes before others has not the highest one, so it trusts nobody.
         if before.is_some()
-            && let Err(refusal) =
-                self.find_room((request, needs), pending, Trust::Nobody, situation)
+            && let Err(refusal) = self.find_room(request, needs, pending, Trust::Nobody, situation)
         {
             return Verdict::Refused(refusal);
         }
@@ -119,7 +119,8 @@ impl Claims {
     /// Whether there is room on all lanes beyond the junctions that a request needs, or why not.
     fn find_room(
         &self,
-        (request, needs): (&Request, &[Need]),
+        request: &Request,
+        needs: &[Need],
         pending: &[Pending],
         trust: Trust,
         situation: &Situation<'_>,
@@ -128,10 +129,10 @@ impl Claims {
         // A lane that is only passed becomes free when others let it: who waits for it long keeps them
         // from entering it. Whether the exit drains is not theirs to say.
         let mut passed = passed.iter();
-        if !passed.all(|need| self.has_room(request, need, (false, pending), trust, situation)) {
+        if !passed.all(|need| self.has_room(request, need, false, pending, trust, situation)) {
             return Err(Refusal::Occupied);
         }
-        match self.has_room(request, last, (true, pending), trust, situation) {
+        match self.has_room(request, last, true, pending, trust, situation) {
             true => Ok(()),
             false => Err(Refusal::NoRoom),
         }
@@ -277,7 +278,7 @@ fn turns_on_red(
     let mut others = others.filter(|other| {
         other.agent != request.agent && conflicts.are_in_conflict(need.path, other.path.number)
     });
-    if others.any(|other| comes_within(GAP_ON_RED, other, (request, need), situation)) {
+    if others.any(|other| comes_within(GAP_ON_RED, other, request, need, situation)) {
         return Err(Refusal::Red);
     }
     match find_place(request, need, junction, situation)? {
@@ -419,7 +420,12 @@ fn has_stopped(agent: AgentIndex, distance: f64, situation: &Situation<'_>) -> b
 /// ```
 fn is_in_the_way(request: &Request, need: &Need, grant: &Grant, situation: &Situation<'_>) -> bool {
     let agent = request.agent;
-    let Some(meeting) = Meeting::of(need.junction, (need.path, agent), grant, situation) else {
+    let Some(meeting) = Meeting::of(
+        Connection::new(need.junction, need.path),
+        agent,
+        grant,
+        situation,
+    ) else {
         return false;
     };
     let speed = situation.speed(agent);
@@ -471,7 +477,7 @@ fn gives_way(
         other.agent != request.agent
             && situation.gives_way(need.junction, need.path, other.path.number)
     });
-    others.any(|other| comes_within(gap, other, (request, need), situation))
+    others.any(|other| comes_within(gap, other, request, need, situation))
 }
 
 /// Whether another one that may drive comes to where it meets a vehicle less than a gap, s, after that
@@ -479,7 +485,8 @@ fn gives_way(
 fn comes_within(
     gap: f64,
     other: &Approach,
-    (request, need): (&Request, &Need),
+    request: &Request,
+    need: &Need,
     situation: &Situation<'_>,
 ) -> bool {
     if situation.light(other.path).is_red() || is_held_up(other, situation) {

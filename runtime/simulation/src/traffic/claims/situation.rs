@@ -291,7 +291,7 @@ impl<'a> Situation<'a> {
         agent: AgentIndex,
         distance: f64,
     ) -> bool {
-        self.is_stopped_by(AMBER_BRAKING, path, (agent, distance))
+        self.is_stopped_by(AMBER_BRAKING, path, agent, distance)
     }
 
     /// The same for an agent that has not been let in.
@@ -301,7 +301,7 @@ impl<'a> Situation<'a> {
         agent: AgentIndex,
         distance: f64,
     ) -> bool {
-        self.is_stopped_by(BRAKING_FIRMLY, path, (agent, distance))
+        self.is_stopped_by(BRAKING_FIRMLY, path, agent, distance)
     }
 
     /// Whether a signal stops an agent so far before the stop line, m; at amber if it can by so much braking.
@@ -309,7 +309,8 @@ impl<'a> Situation<'a> {
         &self,
         braking: f64,
         path: Connection,
-        (agent, distance): (AgentIndex, f64),
+        agent: AgentIndex,
+        distance: f64,
     ) -> bool {
         match self.light(path) {
             Light::Green => false,

@@ -174,7 +174,7 @@ impl Claims {
                 let goes_on = grant.is_on_red || light == Light::Amber && is_kept();
                 let stopped_at = match goes_on || light == Light::Green {
                     true => None,
-                    false => stopped_by_light((junction, grant), distance, situation),
+                    false => stopped_by_light(junction, grant, distance, situation),
                 };
                 let is_closed = grant.is_first
                     && self.closed.contains(&junction)
@@ -268,13 +268,14 @@ impl Claims {
         let verdict = match self.decide_beyond(
             request,
             needs,
-            (&mut *alleys, &scratch.kept_alleys),
+            &mut *alleys,
+            &scratch.kept_alleys,
             &situation,
         ) {
             Refusal::None if is_red => Verdict::Refused(Refusal::Red),
             Refusal::None => {
-                let others = (&*scratch.pending, &*scratch.approaches);
-                self.decide(request, needs, others, &situation)
+                let (pending, approaches) = (&scratch.pending, &scratch.approaches);
+                self.decide(request, needs, pending, approaches, &situation)
             }
             refusal => Verdict::Refused(refusal),
         };
@@ -286,7 +287,7 @@ impl Claims {
                 self.counts.let_in_by_lock += u64::from(is_locked);
                 self.alleys.grant(request.agent, alleys, &situation);
                 agents.claim[request.agent.index()].granted_to =
-                    self.grant(request, needs, (before, is_on_red));
+                    self.grant(request, needs, before, is_on_red);
                 Refusal::None
             }
             Verdict::NothingNeeded => Refusal::None,
@@ -359,7 +360,8 @@ impl Claims {
         &self,
         request: &Request,
         junctions: &[Need],
-        (needs, kept): (&mut Vec<AlleyNeed>, &[Kept]),
+        needs: &mut Vec<AlleyNeed>,
+        kept: &[Kept],
         situation: &Situation<'_>,
     ) -> Refusal {
         needs.clear();
@@ -417,7 +419,8 @@ impl Claims {
         &mut self,
         request: &Request,
         needs: &[Need],
-        (before, is_on_red): (Option<u64>, bool),
+        before: Option<u64>,
+        is_on_red: bool,
     ) -> u32 {
         // Only who needs a single junction passes before somebody; a chain gets one ticket after all
         // others.
@@ -431,7 +434,7 @@ impl Claims {
             let grant = Grant {
                 is_first,
                 is_on_red: is_first && is_on_red,
-                ..Grant::new(request.agent, (need.path, need.at, need.exit), ticket)
+                ..Grant::new(request.agent, need.path, need.at, need.exit, ticket)
             };
             self.add(need.junction, grant);
         }
@@ -444,7 +447,8 @@ impl Claims {
 /// it, it stops before these. Who is in them goes on: they would not be free behind it, and who waits for
 /// them may be in its way.
 fn stopped_by_light(
-    (junction, grant): (JunctionIndex, &Grant),
+    junction: JunctionIndex,
+    grant: &Grant,
     distance: f64,
     situation: &Situation<'_>,
 ) -> Option<u32> {

@@ -116,7 +116,7 @@ impl Claims {
             // It is held back before a junction for which it does not ask yet.
             return self.waits_before_closed(connection, situation);
         }
-        let whom = self.whom(agent, (at, path), why, situation);
+        let whom = self.whom(agent, at, path, why, situation);
         let mut ids: Vec<u64> = whom
             .into_iter()
             .filter(|&other| other != agent)
@@ -198,16 +198,15 @@ impl Claims {
     fn whom(
         &self,
         agent: AgentIndex,
-        (at, path): (u32, Connection),
+        at: u32,
+        path: Connection,
         why: Why,
         situation: &Situation<'_>,
     ) -> Vec<AgentIndex> {
         let granted = &self.granted[path.junction.index()];
         let met = |own: u64| {
             let others = granted.iter().filter(move |grant| grant.ticket < own);
-            let met = others.filter(|grant| {
-                Meeting::of(path.junction, (path.number, agent), grant, situation).is_some()
-            });
+            let met = others.filter(|grant| Meeting::of(path, agent, grant, situation).is_some());
             met.map(|grant| grant.agent).collect()
         };
         match why {

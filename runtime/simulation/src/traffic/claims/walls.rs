@@ -42,9 +42,12 @@ impl Claims {
                 grant.delay = 0.0;
                 let front = situation.front_of(grant);
                 for other in before.iter().filter(|other| other.agent != grant.agent) {
-                    let Some(meeting) =
-                        Meeting::of(junction, (grant.path, grant.agent), other, situation)
-                    else {
+                    let Some(meeting) = Meeting::of(
+                        Connection::new(junction, grant.path),
+                        grant.agent,
+                        other,
+                        situation,
+                    ) else {
                         continue;
                     };
                     let delay = meeting.delay(front, grant, other, situation);
@@ -98,8 +101,11 @@ pub(super) struct Meeting {
 impl Meeting {
     /// Where an agent meets the holder of a grant; `None` where it does not, or does not any more.
     pub(super) fn of(
-        junction: JunctionIndex,
-        (path, agent): (ConnectionIndex, AgentIndex),
+        Connection {
+            junction,
+            number: path,
+        }: Connection,
+        agent: AgentIndex,
         other: &Grant,
         situation: &Situation<'_>,
     ) -> Option<Self> {

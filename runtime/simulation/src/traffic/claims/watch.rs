@@ -32,7 +32,7 @@ impl Claims {
                     continue;
                 }
                 grant.has_entered = true;
-                self.entries.note((junction, grant), situation);
+                self.entries.note(junction, grant, situation);
                 let is_red = !grant.is_on_red
                     && situation.light(Connection::new(junction, grant.path)).is_red()
                     // Behind a narrow bend there is no line: one stops before it.
@@ -95,7 +95,7 @@ impl Claims {
             distance: before_cut - setback,
             speed: situation.speed(agent),
             has_room: !situation.lacks_room(agent)
-                && !situation.is_behind_one_of((agent, at), blocked),
+                && !situation.is_behind_one_of(agent, at, blocked),
         };
         arrivals.extend(near().map(|other| {
             let setback = situation.setback(other.path);
@@ -142,7 +142,7 @@ impl Situation<'_> {
     }
 
     /// Whether an agent stands behind another one on one of some lanes, which are in order: it cannot drive either.
-    fn is_behind_one_of(&self, (agent, at): (AgentIndex, u32), lanes: &[LaneletIndex]) -> bool {
+    fn is_behind_one_of(&self, agent: AgentIndex, at: u32, lanes: &[LaneletIndex]) -> bool {
         let is_there = |lane| lanes.binary_search(&lane).is_ok();
         let is_behind = self.agents.claim[agent.index()].refused == Refusal::NotFirst;
         is_behind && self.lane_before(agent, at).is_some_and(is_there)

@@ -174,12 +174,7 @@ impl People {
 
     /// Goes over to the ground after an edit. Whose crossing is as it was goes on; whose crossing is gone
     /// or elsewhere finishes his way, or goes away if he has not set off.
-    pub(crate) fn take_over(
-        &mut self,
-        (before, after): (&Ground, &Ground),
-        rate: f64,
-        clock: &Clock,
-    ) {
+    pub(crate) fn take_over(&mut self, before: &Ground, after: &Ground, rate: f64, clock: &Clock) {
         let (old, new) = (before.crossings().sites(), after.crossings().sites());
         // By where it lies: an edit gives crossings other numbers.
         let is_same = |a: &CrossingSite, b: &CrossingSite| {

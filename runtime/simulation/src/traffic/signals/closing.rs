@@ -35,7 +35,7 @@ impl SignalStates {
         let both = (0..after.programmes().count()).map(|group| {
             let same = before.group_like(after, group);
             let closing = || {
-                let begun = self.closing_before((before, after), group);
+                let begun = self.closing_before(before, after, group);
                 (begun.unwrap_or(State::closing(time)), Desk::default())
             };
             same.map_or_else(closing, |old| (self.states[old], self.desks[old].clone()))
@@ -44,7 +44,7 @@ impl SignalStates {
     }
 
     /// What a group of new signals shows if those that were there before close already.
-    fn closing_before(&self, (before, after): (&Ground, &Ground), group: usize) -> Option<State> {
+    fn closing_before(&self, before: &Ground, after: &Ground, group: usize) -> Option<State> {
         let mut nodes = after
             .signal_group(group)
             .flat_map(|junction| after.junction_nodes(junction));

@@ -191,7 +191,8 @@ impl State {
         programme: &Programme,
         demand: Demand,
         time: f64,
-        (desk, policy): (&mut Desk, &mut Policy<'_>),
+        desk: &mut Desk,
+        policy: &mut Policy<'_>,
     ) {
         let lasts = |duration: f64| time - self.since + ROUNDING < duration;
         let intergreen = programme.intergreen(self.stage as usize, self.next as usize);
@@ -209,7 +210,7 @@ impl State {
             Phase::Closed => {}
             _ if self.is_on_clock(programme, time, desk) => self.read_off(programme, time),
             Phase::Green => {
-                if let Some(next) = self.wanted(programme, demand, time, (desk, policy)) {
+                if let Some(next) = self.wanted(programme, demand, time, desk, policy) {
                     self.next = next;
                     self.enter(Phase::Amber, time);
                 }
@@ -265,7 +266,8 @@ impl State {
         programme: &Programme,
         demand: Demand,
         time: f64,
-        (desk, policy): (&mut Desk, &mut Policy<'_>),
+        desk: &mut Desk,
+        policy: &mut Policy<'_>,
     ) -> Option<u32> {
         let called = desk.called() & !(1 << self.stage);
         let others = (demand.calls & !(1 << self.stage)) | called;
@@ -426,7 +428,7 @@ impl SignalStates {
             let shown = (state.phase == Phase::Green).then_some(1 << state.stage);
             desk.note_waits((demand.calls | desk.called()) & !shown.unwrap_or(0), time);
             let before = (state.stage, state.phase);
-            state.go_on(programme, demand, time, (desk, &mut policy));
+            state.go_on(programme, demand, time, desk, &mut policy);
             if state.phase == Phase::Green && (state.stage, state.phase) != before {
                 desk.begin_green(state.stage);
             }
@@ -485,7 +487,8 @@ impl SignalStates {
             junction,
             number: path,
         }: Connection,
-        (agent, time): (u64, f64),
+        agent: u64,
+        time: f64,
     ) {
         let Some((group, signals)) = ground.signals(junction) else {
             return;
