@@ -67,9 +67,14 @@ fn note(signal: i32, first: &mut Option<Instant>) {
     }
 }
 
-/// Whether the work was asked to end. Who asks is taken to end it.
+/// Whether a signal has asked the command to end. Unlike [`interrupted`], the caller does not end its work.
+pub(crate) fn signalled() -> bool {
+    SIGNAL.load(Ordering::SeqCst) != 0
+}
+
+/// Whether a signal has asked the command to end. The caller must then end its work: it counts as cut short.
 pub(crate) fn interrupted() -> bool {
-    let asked = SIGNAL.load(Ordering::SeqCst) != 0;
+    let asked = signalled();
     if asked {
         CUT_SHORT.store(true, Ordering::SeqCst);
     }

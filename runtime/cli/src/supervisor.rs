@@ -112,8 +112,9 @@ fn ended_early(how: &str, plugins: &[String]) -> String {
         [first, ..] => (format!("one of {} has", plugins.join(", ")), first.as_str()),
     };
     format!(
-        "{who} ended the program ({how}) before its work was done; no result was written. With --isolate {isolated} \
-         a plugin ends only a process of its own"
+        "{who} ended the program ({how}) before its work was done; no result was written, apart from \
+         rows that `bench` and `train` keep to resume from. With --isolate {isolated} a plugin ends only a process of \
+         its own"
     )
 }
 

@@ -76,8 +76,8 @@ pub(crate) const RETRY: &str = "roadwright plugin retry";
 /// How a quarantine ends, as a sentence for messages.
 pub(crate) fn way_out(module: &str) -> String {
     format!(
-        "It stays out until its file changes; `{RETRY} {module}` (in the editor: Retry) loads it \
-         again."
+        "It stays out until its file changes; `{RETRY} {module}`, with the same --plugins (in the \
+         editor: Retry), loads it again."
     )
 }
 

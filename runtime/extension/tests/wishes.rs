@@ -195,7 +195,12 @@ fn a_car_pulls_over_behind_a_junction_and_not_in_it() {
         );
         let mut road = Road::new(&script, 1);
         let side_street = street("side street");
-        draw(&mut road.scenario, (500.0, -200.0), (500.0, 0.0), &side_street);
+        draw(
+            &mut road.scenario,
+            (500.0, -200.0),
+            (500.0, 0.0),
+            &side_street,
+        );
         road.edit([]);
         road.run(90.0);
         let car = road.car(1);

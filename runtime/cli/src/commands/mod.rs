@@ -36,6 +36,7 @@ pub(crate) use vehicle::{VehicleVerb, vehicle};
 
 use crate::arguments::{self, Simulate};
 use crate::terminal;
+use crate::watchdog::Watchdog;
 use crate::{extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_agent::{ModuleKind, Slot};
@@ -92,7 +93,9 @@ fn session_at(
     let end = seconds.max(world.dt());
     progress::catch_interrupt();
     let mut session = Session::new(world);
+    let watchdog = Watchdog::new(&host);
     session.run(Ending::AtTime(end), &mut [], |_| !progress::interrupted());
+    drop(watchdog);
     if progress::interrupted() {
         bail!("interrupted");
     }

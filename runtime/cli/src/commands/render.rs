@@ -1,15 +1,18 @@
 //! `roadwright render`.
 
+use super::run::failure_text;
 use super::{load_for, session_at};
 use crate::Outcome;
 use crate::arguments::Render;
 use crate::outputs::{Inputs, Kind, Outputs};
 use crate::progress;
+use crate::terminal::say;
 use anyhow::{Context, bail};
 use glam::DVec2;
 use roadwright_render::{Film, Picture, bodies, map};
 use roadwright_scenario::Scenario;
-use roadwright_simulation::{Ending, Snapshot, World};
+use roadwright_simulation::{Ending, ModuleFailure, Snapshot, World};
+use std::collections::BTreeMap;
 
 /// A film has so many frames at most, and so many pixels in all of them.
 const MOST_FRAMES: f64 = 2000.0;
@@ -44,17 +47,30 @@ pub(crate) fn render(arguments: &Render) -> anyhow::Result<Outcome> {
     let place = outputs.file("--out", &arguments.out, kind)?;
     // Before a run that may take its time.
     outputs.try_out(&place)?;
-    let bytes = match arguments.until {
+    let drawn = match arguments.until {
         Some(until) => film(arguments, &scenario, picture, until)?,
         None => still(arguments, &scenario, picture)?,
     };
-    outputs.write(&place, &bytes)?;
+    outputs.write(&place, &drawn.bytes)?;
     outputs.commit()?;
-    Ok(Outcome::Fine)
+    for (module, failure) in &drawn.failures {
+        say!("error: {}", failure_text(module, failure));
+    }
+    match drawn.failures.is_empty() {
+        true => Ok(Outcome::Fine),
+        false => Ok(Outcome::Findings),
+    }
+}
+
+/// A picture or film of a scenario or of a run.
+struct Drawn {
+    bytes: Vec<u8>,
+    /// Modules that failed in the run, by id: the built-in module drove in their place.
+    failures: BTreeMap<String, ModuleFailure>,
 }
 
 /// Draws the scenario, or a run at one time.
-fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyhow::Result<Vec<u8>> {
+fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyhow::Result<Drawn> {
     let simulated = arguments.at.is_some() || arguments.simulate.populate > 0;
     let flags = &arguments.simulate;
     let others = flags.seed.is_some()
@@ -69,17 +85,20 @@ fn still(arguments: &Render, scenario: &Scenario, mut picture: Picture) -> anyho
     if !simulated && others {
         bail!("the flags of a run need one: add --at SECONDS");
     }
+    let mut failures = BTreeMap::new();
     let snapshot = if simulated {
         let subject = (arguments.file.as_path(), scenario);
         let session = session_at(subject, flags, arguments.at.unwrap_or(0.0))?;
         picture.signals = session.world().signals().collect();
         let snapshot = session.world().snapshot();
         add_stills(&mut picture, session.world(), &snapshot);
+        failures = session.world().failures();
         Some(snapshot)
     } else {
         None
     };
-    map(scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")
+    let bytes = map(scenario, snapshot.as_ref(), &picture).context("cannot draw the scenario")?;
+    Ok(Drawn { bytes, failures })
 }
 
 /// Films a run: a frame each few steps, in the time of the run.
@@ -88,7 +107,7 @@ fn film(
     scenario: &Scenario,
     mut picture: Picture,
     until: f64,
-) -> anyhow::Result<Vec<u8>> {
+) -> anyhow::Result<Drawn> {
     let (from, every) = (arguments.at.unwrap_or(0.0), arguments.every);
     if !(0.02..=60.0).contains(&every) {
         bail!("--every {every}: expected 0.02 to 60 seconds");
@@ -120,7 +139,10 @@ fn film(
         film.add(scenario, Some(&snapshot), &picture)
             .context("cannot draw the scenario")?;
     }
-    film.gif().context("cannot film the run")
+    Ok(Drawn {
+        bytes: film.gif().context("cannot film the run")?,
+        failures: session.world().failures(),
+    })
 }
 
 /// Notes what the bodies of a picture may meet, if it shows bodies.

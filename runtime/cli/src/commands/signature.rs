@@ -38,6 +38,8 @@ pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
     let mut outputs = Outputs::of(read_files);
     let place = outputs.file("the signature", &beside(file), Kind::Signature)?;
     let data = read(file)?;
+    check_kind(file, &data)?;
+    let umask = arguments.new_key.then(OwnFilesOnly::begin);
     let secret = if arguments.new_key {
         make_key(key, &mut outputs)?
     } else {
@@ -50,9 +52,12 @@ pub(super) fn sign(arguments: &Sign) -> anyhow::Result<Outcome> {
     let signature = signature.with_context(|| format!("cannot sign {}", file.display()))?;
     outputs.write(&place, signature.to_string().as_bytes())?;
     outputs.commit()?;
+    if let Some(umask) = umask {
+        let published = [public_half(key), place.path().to_owned()];
+        umask.end(&published)?;
+    }
     let mut out = terminal::out();
     if arguments.new_key {
-        keep_to_owner(key).with_context(|| format!("cannot protect {}", key.display()))?;
         writeln!(out, "{}: keep it secret; it has no password", key.display())?;
         writeln!(out, "{}: publish it", public_half(key).display())?;
     }
@@ -84,16 +89,51 @@ fn make_key(path: &Path, outputs: &mut Outputs) -> anyhow::Result<SecretKey> {
     Ok(sk)
 }
 
-/// Makes a file readable by its owner only.
-#[cfg(unix)]
-fn keep_to_owner(path: &Path) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
+/// Refuses to sign anything but results and records of trainings.
+fn check_kind(path: &Path, data: &[u8]) -> anyhow::Result<()> {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        format: String,
+    }
+    let head: Option<Head> = serde_json::from_slice(data).ok();
+    let format = head.map(|head| head.format).unwrap_or_default();
+    if !["roadwright-results", "roadwright-training"].contains(&format.as_str()) {
+        bail!(
+            "{}: neither results of `bench run` nor a record of `train`, so there is nothing to sign",
+            path.display()
+        );
+    }
+    Ok(())
 }
 
-#[cfg(not(unix))]
-fn keep_to_owner(_: &Path) -> std::io::Result<()> {
-    Ok(())
+/// Creates files that only their owner can read from their first byte on, for as long as it lives.
+struct OwnFilesOnly {
+    #[cfg(unix)]
+    before: rustix::fs::Mode,
+}
+
+impl OwnFilesOnly {
+    fn begin() -> Self {
+        Self {
+            #[cfg(unix)]
+            before: rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO),
+        }
+    }
+
+    /// Creates files with the usual permissions again, and gives these to files that are published.
+    fn end(self, published: &[PathBuf]) -> anyhow::Result<()> {
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            rustix::process::umask(self.before);
+            let mode = 0o666 & !self.before.bits();
+            for path in published {
+                std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode))
+                    .with_context(|| format!("cannot publish {}", path.display()))?;
+            }
+        }
+        Ok(())
+    }
 }
 
 fn secret_key(path: &Path) -> anyhow::Result<SecretKey> {

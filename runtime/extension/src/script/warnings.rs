@@ -43,7 +43,7 @@ const SETTINGS: [(&str, f64, f64, &str); 3] = [
     ("desired_speed", 0.0, 100.0, "m/s; 100 m/s are 360 km/h"),
     ("lane_offset", -5.0, 5.0, "m; no lane is wider than 10 m"),
 ];
-/// As a wish for a speed it stands for none.
+/// As a desired speed it stands for no wish.
 const NO_WISH: f64 = 1_000_000.0;
 
 /// What there is besides the script itself.
@@ -178,7 +178,7 @@ impl Finder<'_> {
         let setting = SETTINGS.iter().find(|setting| setting.0 == name);
         if let Some((_, min, max, unit)) = setting
             && !(*min..=*max).contains(&value)
-            && value < NO_WISH
+            && !(name == "desired_speed" && value >= NO_WISH)
         {
             let text = format!("{name} = {value} is not in {min} to {max} ({unit})");
             self.found.push((at, text));

@@ -159,6 +159,9 @@ impl SavedModule {
         module: &mut Module<L>,
     ) -> Result<(), String> {
         let build = module.logic.version();
+        if self.build.is_empty() && !build.is_empty() {
+            return Err("starts fresh: it had failed before the save".into());
+        }
         if build != self.build {
             return Err(format!(
                 "another build starts fresh ({} then, {build} now)",

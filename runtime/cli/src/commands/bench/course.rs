@@ -9,6 +9,7 @@ use super::tell_failures;
 use crate::commands::plot::Figure;
 use crate::commands::{keep_stdout, print_json, write_json};
 use crate::terminal::{self, say};
+use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions, progress};
 use anyhow::{Context, bail};
 use indicatif::ProgressBar;
@@ -74,6 +75,7 @@ pub(super) fn run(arguments: &Run) -> anyhow::Result<Outcome> {
     // Before the modules are opened, which may print.
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
+    let _watchdog = Watchdog::new(&host);
     let modules = host.registry();
     let against = arguments.until_difference.as_deref();
     let against = against.map(read).transpose()?;

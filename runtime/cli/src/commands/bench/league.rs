@@ -4,6 +4,7 @@ use super::course_arguments::League;
 use super::results_of;
 use crate::commands::{keep_stdout, write_json};
 use crate::terminal::{self, say};
+use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions};
 use anyhow::Context;
 use roadwright_agent::{Controller, Registry};
@@ -35,6 +36,7 @@ pub(super) fn league(arguments: &League) -> anyhow::Result<Outcome> {
     let document = arguments.json.then(keep_stdout).transpose()?;
     let wanted = Wanted::Ids(arguments.controllers.iter().cloned().collect());
     let host = extensions::open(&arguments.extensions, None, wanted, arguments.json)?;
+    let _watchdog = Watchdog::new(&host);
     let modules = host.registry();
     let controllers = controllers(arguments, &modules)?;
     let mut table = Vec::new();

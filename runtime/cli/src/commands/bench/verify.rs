@@ -6,6 +6,7 @@ use super::course_arguments::Verify;
 use crate::commands::sampling::{Plan, Sampling};
 use crate::commands::{keep_stdout, signature, write_json};
 use crate::terminal;
+use crate::watchdog::Watchdog;
 use crate::{Outcome, progress};
 use anyhow::bail;
 use roadwright_training::experiment::{Difference, Experiment, NotChecked, Results, not_checked};
@@ -77,6 +78,7 @@ pub(super) fn verify(arguments: &Verify) -> anyhow::Result<Outcome> {
     }
     let document = arguments.common.json.then(keep_stdout).transpose()?;
     let host = open(&arguments.common, &course, &setup)?;
+    let _watchdog = Watchdog::new(&host);
     let modules = host.registry();
     let experiment = Experiment {
         course: &course,

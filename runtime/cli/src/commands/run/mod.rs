@@ -10,7 +10,7 @@ mod statistics;
 mod tables;
 
 pub(super) use drive::{Drive, SaveTo};
-pub(super) use report::{Report, table};
+pub(super) use report::{Report, failure_text, table};
 
 use super::{keep_stdout, load_for, run_options, write_json};
 use crate::arguments::Run;

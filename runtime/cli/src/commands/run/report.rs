@@ -129,7 +129,7 @@ impl Report {
             interrupted: progress::interrupted(),
             script_faults: host.map_or(Vec::new(), ScriptFaults::of),
             faults: count_by_module(&failures),
-            fault_messages: world.faults().clone(),
+            fault_messages: count_messages(world.faults(), &failures),
             failures,
             before: costs.before,
             save_error: None,
@@ -417,8 +417,29 @@ fn fault_lines(report: &Report) -> String {
     text
 }
 
-/// The failures of a module in a line, and its first problem in the next ones.
+/// How often each message came: those of the world, and the first problem of each module that failed, which counts
+/// for all failures of the module.
+fn count_messages(
+    world: &BTreeMap<String, u64>,
+    failures: &BTreeMap<String, ModuleFailure>,
+) -> BTreeMap<String, u64> {
+    let mut counts = world.clone();
+    for (module, failure) in failures {
+        let problem = failure.reason.lines().next().unwrap_or_default();
+        if !world.keys().any(|message| message.contains(problem)) {
+            counts.insert(format!("{module}: {problem}"), failure.count());
+        }
+    }
+    counts
+}
+
+/// The failures of a module in a line of a summary, and its first problem in the next ones.
 fn failure_line(module: &str, failure: &ModuleFailure) -> String {
+    format!("failed           {}\n", failure_text(module, failure))
+}
+
+/// The failures of a module in a line, and its first problem in the next ones.
+pub(in crate::commands) fn failure_text(module: &str, failure: &ModuleFailure) -> String {
     let ModuleFailure {
         answers,
         effects,
@@ -427,7 +448,7 @@ fn failure_line(module: &str, failure: &ModuleFailure) -> String {
         out_since,
         ..
     } = failure;
-    let mut text = format!("failed           {module}: ");
+    let mut text = format!("{module}: ");
     if *answers > 0 {
         text += &format!("{answers} answers came from the built-in module, ");
     }
@@ -438,7 +459,7 @@ fn failure_line(module: &str, failure: &ModuleFailure) -> String {
     if let Some(since) = out_since {
         text += &format!("; out since {since:.2} s");
     }
-    text += &format!("\n  {}\n", reason.replace('\n', "\n  "));
+    text += &format!("\n  {}", reason.replace('\n', "\n  "));
     text
 }
 

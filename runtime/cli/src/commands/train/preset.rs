@@ -38,6 +38,7 @@ pub(super) fn apply(arguments: &Apply) -> anyhow::Result<Outcome> {
     let out = arguments.out.as_deref().unwrap_or(&arguments.to);
     // The scenario itself may be replaced: that is what happens without --out.
     let mut outputs = Outputs::of(Inputs::none().file("the record", &arguments.record));
+    outputs.prints("the number of values written");
     let place = outputs.file("--out", out, Kind::Scenario)?;
     outputs.write(&place, file::text_at(&scenario, out).as_bytes())?;
     outputs.commit()?;

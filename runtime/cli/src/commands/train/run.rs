@@ -7,6 +7,7 @@ use crate::arguments::ExtensionFlags;
 use crate::commands::{keep_stdout, load, write_json};
 use crate::outputs::{Checkpoint, Inputs, Kind, Outputs};
 use crate::terminal::{self, say};
+use crate::watchdog::Watchdog;
 use crate::{Outcome, extensions, progress};
 use anyhow::{Context, bail};
 use roadwright_extension::{Host, Wanted};
@@ -109,6 +110,7 @@ fn with_record(arguments: &TrainRun, experiment: &Path) -> TrainRun {
 /// A problem with the host of its modules, which has to live as long: isolated plugins end with it.
 pub(super) struct Prepared {
     problem: Problem,
+    _watchdog: Watchdog,
     _host: Host,
 }
 
@@ -137,6 +139,7 @@ pub(super) fn problem(
     let problem = problem.map_err(|error| extensions::or_cause(error, &host));
     Ok(Prepared {
         problem: problem.with_context(|| format!("cannot train {}", path.display()))?,
+        _watchdog: Watchdog::new(&host),
         _host: host,
     })
 }
